@@ -1,0 +1,1 @@
+//! Circuits and their partitions.

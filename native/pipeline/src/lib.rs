@@ -1,0 +1,1 @@
+//! Synthesis pool, queue, GPU workers, permits, schedulers.

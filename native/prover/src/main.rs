@@ -1,0 +1,2 @@
+//! The `interlock-prover` binary.
+fn main() {}

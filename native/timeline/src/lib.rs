@@ -1,0 +1,1 @@
+//! The journal: event types, clock, rings and the writer.
