@@ -21,6 +21,7 @@ pub mod cuda;
 mod device;
 mod domain;
 mod error;
+mod field;
 mod msm;
 mod params;
 mod proof;

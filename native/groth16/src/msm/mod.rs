@@ -9,8 +9,10 @@ mod sum;
 
 use std::ops::Range;
 
+use blst::{blst_p1, blst_p2};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use ff::{Field, PrimeField};
+use group::Group;
 use rayon::prelude::*;
 
 /// One scalar of a query: which point it multiplies, and where the scalar is.
@@ -116,6 +118,18 @@ pub(crate) fn g2(points: &[G2Affine], query: &Query, scalars: &[[u8; 32]]) -> G2
 /// Σ scalarᵢ · pointᵢ with a full-width scalar for each point, little-endian, below the order.
 pub(crate) fn g1_full(points: &[G1Affine], scalars: &[[u8; 32]]) -> G1Projective {
     pippenger::g1_full(points, scalars)
+}
+
+fn projective_g1(point: blst_p1) -> G1Projective {
+    let mut out = G1Projective::identity();
+    *out.as_mut() = point;
+    out
+}
+
+fn projective_g2(point: blst_p2) -> G2Projective {
+    let mut out = G2Projective::identity();
+    *out.as_mut() = point;
+    out
 }
 
 #[cfg(test)]
