@@ -29,7 +29,9 @@ pub struct ManualClock(Arc<Hands>);
 impl Clock {
     /// CLOCK_MONOTONIC, counted from this call.
     pub fn system() -> Clock {
-        Clock(Source::System { origin_ns: read_ns(libc::CLOCK_MONOTONIC) })
+        Clock(Source::System {
+            origin_ns: read_ns(libc::CLOCK_MONOTONIC),
+        })
     }
 
     /// A clock that stands still at 0 until its hands are moved.
@@ -46,7 +48,9 @@ impl Clock {
     #[inline]
     pub fn now_ns(&self) -> u64 {
         match &self.0 {
-            Source::System { origin_ns } => read_ns(libc::CLOCK_MONOTONIC).saturating_sub(*origin_ns),
+            Source::System { origin_ns } => {
+                read_ns(libc::CLOCK_MONOTONIC).saturating_sub(*origin_ns)
+            }
             Source::Manual(hands) => hands.now_ns.load(Ordering::SeqCst),
         }
     }
@@ -83,7 +87,10 @@ impl ManualClock {
 
 #[inline]
 fn read_ns(id: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: `time` is a valid place for a timespec. Both clocks exist on every Linux, so the call cannot fail.
     unsafe { libc::clock_gettime(id, &mut time) };
     (time.tv_sec.max(0) as u64) * 1_000_000_000 + time.tv_nsec as u64

@@ -27,11 +27,19 @@ pub struct Error {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), source: None }
+        Error {
+            kind,
+            message: message.into(),
+            source: None,
+        }
     }
 
     pub(crate) fn io(kind: ErrorKind, message: impl Into<String>, source: io::Error) -> Error {
-        Error { kind, message: message.into(), source: Some(source) }
+        Error {
+            kind,
+            message: message.into(),
+            source: Some(source),
+        }
     }
 
     /// What the caller can do.

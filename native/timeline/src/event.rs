@@ -98,7 +98,11 @@ impl Event {
     }
 
     pub(crate) const fn lost(count: u64, t_from: u64) -> Event {
-        let nobody = Partition { proof: ProofId(0), attempt: 0, partition: 0 };
+        let nobody = Partition {
+            proof: ProofId(0),
+            attempt: 0,
+            partition: 0,
+        };
         let mut event = Event::of(Kind::Lost, nobody).bytes(count);
         event.b = t_from;
         event
@@ -111,7 +115,9 @@ impl Event {
 
     /// The permit is there.
     pub const fn permit_granted(partition: Partition, bytes: u64, waited_for: WaitedFor) -> Event {
-        Event::of(Kind::PermitGranted, partition).bytes(bytes).on(0, waited_for as u8)
+        Event::of(Kind::PermitGranted, partition)
+            .bytes(bytes)
+            .on(0, waited_for as u8)
     }
 
     /// The permit is given back: after finish, or after a failure.
@@ -164,33 +170,55 @@ impl Event {
     }
 
     /// A compute kernel starts on the device.
-    pub const fn kernel_started(partition: Partition, worker: Worker, stream: u16, kernel: Kernel) -> Event {
-        Event::of(Kind::KernelStarted, partition).at(worker).on(stream, kernel as u8)
+    pub const fn kernel_started(
+        partition: Partition,
+        worker: Worker,
+        stream: u16,
+        kernel: Kernel,
+    ) -> Event {
+        Event::of(Kind::KernelStarted, partition)
+            .at(worker)
+            .on(stream, kernel as u8)
     }
 
     /// A compute kernel ends.
-    pub const fn kernel_ended(partition: Partition, worker: Worker, stream: u16, kernel: Kernel) -> Event {
-        Event::of(Kind::KernelEnded, partition).at(worker).on(stream, kernel as u8)
+    pub const fn kernel_ended(
+        partition: Partition,
+        worker: Worker,
+        stream: u16,
+        kernel: Kernel,
+    ) -> Event {
+        Event::of(Kind::KernelEnded, partition)
+            .at(worker)
+            .on(stream, kernel as u8)
     }
 
     /// A copy engine starts. Never busy time.
     pub const fn copy_started(partition: Partition, worker: Worker, stream: u16) -> Event {
-        Event::of(Kind::CopyStarted, partition).at(worker).on(stream, 0)
+        Event::of(Kind::CopyStarted, partition)
+            .at(worker)
+            .on(stream, 0)
     }
 
     /// A copy engine ends.
     pub const fn copy_ended(partition: Partition, worker: Worker, stream: u16) -> Event {
-        Event::of(Kind::CopyEnded, partition).at(worker).on(stream, 0)
+        Event::of(Kind::CopyEnded, partition)
+            .at(worker)
+            .on(stream, 0)
     }
 
     /// Inside the device stage no kernel runs, for a reason that is known.
     pub const fn wait_started(partition: Partition, worker: Worker, wait: Wait) -> Event {
-        Event::of(Kind::WaitStarted, partition).at(worker).on(0, wait as u8)
+        Event::of(Kind::WaitStarted, partition)
+            .at(worker)
+            .on(0, wait as u8)
     }
 
     /// The reason is gone.
     pub const fn wait_ended(partition: Partition, worker: Worker, wait: Wait) -> Event {
-        Event::of(Kind::WaitEnded, partition).at(worker).on(0, wait as u8)
+        Event::of(Kind::WaitEnded, partition)
+            .at(worker)
+            .on(0, wait as u8)
     }
 
     /// The partition's Groth16 proof was made and verified, or not.
@@ -201,7 +229,11 @@ impl Event {
     /// A sample of the mapping of a device's own clock: `device_ns` was read at the stamp ± `error_ns`. Emit it with
     /// [`DeviceEmitter::emit_at`](crate::DeviceEmitter::emit_at) at the middle of the two host readings around it.
     pub const fn clock_map(device: DeviceId, device_ns: u64, error_ns: u64) -> Event {
-        let nobody = Partition { proof: ProofId(0), attempt: 0, partition: 0 };
+        let nobody = Partition {
+            proof: ProofId(0),
+            attempt: 0,
+            partition: 0,
+        };
         let mut event = Event::of(Kind::ClockMap, nobody).bytes(device_ns);
         event.device = device.0;
         event.b = error_ns;

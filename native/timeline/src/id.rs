@@ -47,9 +47,18 @@ impl Names {
     /// The number of a name, the same for the same name.
     pub(crate) fn intern(&self, name: &str, at_most: u32) -> Result<u32, Error> {
         if !is_id(name) {
-            return Err(Error::new(ErrorKind::InvalidId, format!("not an id: {:?}", shorten(name))));
+            return Err(Error::new(
+                ErrorKind::InvalidId,
+                format!("not an id: {:?}", shorten(name)),
+            ));
         }
-        if let Some(index) = self.0.read().unwrap_or_else(PoisonError::into_inner).index.get(name) {
+        if let Some(index) = self
+            .0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .index
+            .get(name)
+        {
             return Ok(*index);
         }
         let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +67,10 @@ impl Names {
         }
         let index = table.list.len();
         if index >= at_most as usize {
-            return Err(Error::new(ErrorKind::InvalidId, "too many ids in one process"));
+            return Err(Error::new(
+                ErrorKind::InvalidId,
+                "too many ids in one process",
+            ));
         }
         let name: Arc<str> = name.into();
         table.list.push(name.clone());
@@ -69,7 +81,11 @@ impl Names {
     /// The name behind a number; `?` for a number of another process's table, which the types keep out.
     pub(crate) fn name(&self, index: u32) -> Arc<str> {
         let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        table.list.get(index as usize).cloned().unwrap_or_else(|| "?".into())
+        table
+            .list
+            .get(index as usize)
+            .cloned()
+            .unwrap_or_else(|| "?".into())
     }
 
     /// Copies the names that `have` does not hold yet, so that the writer names events without the table's lock.
@@ -84,7 +100,9 @@ impl Names {
 /// Whether a text is an id: 1-64 of `[A-Za-z0-9._-]`.
 pub fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
 }
 
 fn shorten(text: &str) -> String {

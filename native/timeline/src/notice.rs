@@ -2,7 +2,8 @@
 
 use crate::id::{Partition, ProofId, Worker};
 use crate::words::{
-    Backend, Code, DeviceClock, Dispatch, DrainCancelledBy, DrainReason, LockScope, Outcome, ReturnReason, RunEnd, Stage,
+    Backend, Code, DeviceClock, Dispatch, DrainCancelledBy, DrainReason, LockScope, Outcome,
+    ReturnReason, RunEnd, Stage,
 };
 
 /// What the process says of itself first. The rest of the line (pid, clocks, machine) the timeline finds out.
@@ -91,17 +92,44 @@ pub struct Made {
 #[allow(missing_docs)] // The fields are those of the specification, under its names.
 pub enum Notice {
     Ready,
-    RunStarted { run: String, scheduler: Scheduler, emulate: Option<String> },
-    RunEnded { run: String, reason: RunEnd },
-    ConfigureRefused { run: String, failure: Failure },
-    DrainStarted { reason: DrainReason, deadline: u64 },
-    DrainCancelled { by: DrainCancelledBy },
+    RunStarted {
+        run: String,
+        scheduler: Scheduler,
+        emulate: Option<String>,
+    },
+    RunEnded {
+        run: String,
+        reason: RunEnd,
+    },
+    ConfigureRefused {
+        run: String,
+        failure: Failure,
+    },
+    DrainStarted {
+        reason: DrainReason,
+        deadline: u64,
+    },
+    DrainCancelled {
+        by: DrainCancelledBy,
+    },
     HostAttached,
     HostLost,
-    ParamsLoadStarted { circuit: String, bytes: u64 },
-    ParamsGenerateStarted { circuit: String },
-    ParamsGenerateEnded { circuit: String, ok: bool },
-    ParamsLoadEnded { circuit: String, digest: Option<String>, failure: Option<Failure> },
+    ParamsLoadStarted {
+        circuit: String,
+        bytes: u64,
+    },
+    ParamsGenerateStarted {
+        circuit: String,
+    },
+    ParamsGenerateEnded {
+        circuit: String,
+        ok: bool,
+    },
+    ParamsLoadEnded {
+        circuit: String,
+        digest: Option<String>,
+        failure: Option<Failure>,
+    },
     ProofAccepted {
         proof: ProofId,
         attempt: u32,
@@ -113,8 +141,25 @@ pub enum Notice {
         submitted_wall_ns: u64,
         deadline_wall_ns: Option<u64>,
     },
-    StageFailed { partition: Partition, stage: Stage, failure: Failure },
-    WorkerDead { worker: Worker, failure: Failure },
-    ProofEnded { proof: ProofId, attempt: u32, outcome: Outcome, made: Option<Made>, failure: Option<Failure> },
-    ProofReturned { proof: ProofId, attempt: u32, reason: ReturnReason },
+    StageFailed {
+        partition: Partition,
+        stage: Stage,
+        failure: Failure,
+    },
+    WorkerDead {
+        worker: Worker,
+        failure: Failure,
+    },
+    ProofEnded {
+        proof: ProofId,
+        attempt: u32,
+        outcome: Outcome,
+        made: Option<Made>,
+        failure: Option<Failure>,
+    },
+    ProofReturned {
+        proof: ProofId,
+        attempt: u32,
+        reason: ReturnReason,
+    },
 }
