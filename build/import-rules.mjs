@@ -34,7 +34,7 @@ export const ROOMS = [
     rooms: ['electron/contract/', 'electron/analysis/', 'electron/formats/'],
     packages: [NODE, 'better-sqlite3'],
   },
-  { room: 'electron/engines', in: 'electron/engines/', rooms: ['electron/contract/', 'electron/formats/'], packages: [NODE] },
+  { room: 'electron/engines', in: 'electron/engines/', rooms: ['electron/contract/', 'electron/formats/'], packages: [NODE, 'valibot'] },
   {
     room: 'electron/host',
     in: 'electron/host/',
