@@ -98,8 +98,6 @@ pub(crate) struct Look {
     pub(crate) turn: u64,
     /// A loss that could not be told of yet: the mark must not pass its first stamp.
     pub(crate) bound: Option<u64>,
-    /// The producer is gone and the ring is empty.
-    pub(crate) ended: bool,
 }
 
 impl Ring {
@@ -141,6 +139,16 @@ impl Ring {
         &self.name
     }
 
+    /// The producer is gone and everything is drained.
+    pub(crate) fn is_over(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+            && self.head.0.load(Ordering::Acquire) == self.tail.0.load(Ordering::Acquire)
+            && self
+                .losses
+                .iter()
+                .all(|cell| cell.state.load(Ordering::Acquire) == FREE)
+    }
+
     fn size(&self) -> u64 {
         self.mask + 1
     }
@@ -153,7 +161,6 @@ impl Ring {
     /// The consumer's look: hands every readable record, and losses in their places, to `take`, in order.
     /// The caller read the clock and fenced before.
     pub(crate) fn drain(&self, mut take: impl FnMut(Record)) -> Look {
-        let closed = self.closed.load(Ordering::Acquire);
         let turn = self.turn.load(Ordering::SeqCst);
         let (claim, bound) = self.claim();
         let tail = self.tail.0.load(Ordering::Acquire);
@@ -173,11 +180,7 @@ impl Ring {
         if let Some((cell, _)) = claim {
             self.losses[cell].state.store(FREE, Ordering::Release);
         }
-        Look {
-            turn,
-            bound,
-            ended: closed,
-        }
+        Look { turn, bound }
     }
 
     /// Takes a pending loss, if the emitter does not have it in hand.
