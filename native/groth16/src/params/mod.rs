@@ -71,6 +71,21 @@ impl Params {
         file::open(path, progress)
     }
 
+    /// Generated parameters.
+    pub(crate) fn from_parts(
+        vk: VerifyingKey,
+        h: Vec<G1Affine>,
+        l: Vec<G1Affine>,
+        a: Vec<G1Affine>,
+        b_g1: Vec<G1Affine>,
+        b_g2: Vec<G2Affine>,
+    ) -> Result<Params, Error> {
+        let mut params = Params { vk, h, l, a, b_g1, b_g2, digest: [0; 32], path: None };
+        params.digest = file::digest(&params)
+            .map_err(|error| Error::new(ErrorKind::TooLarge, error.to_string()))?;
+        Ok(params)
+    }
+
     /// Writes the parameters in bellperson's format.
     pub fn write_to(&self, out: &mut dyn Write) -> std::io::Result<()> {
         file::write(self, out)
