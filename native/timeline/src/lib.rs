@@ -2,6 +2,7 @@
 //!
 //! Workers emit [`Event`]s into rings of their own and wait for nobody; control threads send [`Notice`]s; one writer
 //! thread numbers both and appends NDJSON. `FORMAT.md` is the specification.
+mod barrier;
 mod clock;
 mod emitter;
 mod error;

@@ -8,19 +8,28 @@
 //!
 //! ```text
 //! emitter                                   writer
-//! E1  turn := odd        (SeqCst)           W1  T := clock
-//! E2  t := clock                            W2  fence (SeqCst)
-//! E3  slot := (t, event)                    W3  read turn     (SeqCst)
-//! E4  tail := tail + 1   (Release)          W4  read tail     (Acquire), copy the records below it
+//! E1  turn := odd                           W1  T := clock
+//!     barrier                                   barrier
+//! E2  t := clock                            W3  read turn
+//! E3  slot := (t, event)                    W4  read tail (Acquire), copy the records below it
+//! E4  tail := tail + 1   (Release)
 //! E5  turn := even       (Release)
 //! ```
 //!
 //! Take an emission whose record W4 does not see. Then W3 did not read its E5 (which would have made E4 visible).
-//! * W3 read the emission's odd turn: the writer lets the mark reach only up to the T of the last scan that did not
-//!   see this very turn. For that scan the next case holds.
-//! * W3 read an earlier turn: W3 comes before E1 in the one order of all SeqCst operations. E1 is complete (a locked
-//!   instruction on x86, which also holds back the clock's reading) before E2 reads the clock, and W1 read it before
-//!   W3 (W2, and an `lfence` on x86; other machines subtract a margin), so t ≥ T: the mark does not pass it.
+//! * W3 read the emission's odd turn: the writer lets the mark reach only up to the T of the last look that did not
+//!   see this very turn. For that look the next case holds.
+//! * W3 read an earlier turn. Then E2 comes after W1, so t ≥ T and the mark does not pass it. This is what the two
+//!   barriers are for (store E1 then read, read W1 then read W3: each alone could be passed by the other). They come
+//!   in two kinds:
+//!   * *symmetric*: E1 is a SeqCst store, and there is a SeqCst fence before a SeqCst W3. W3 precedes E1 in the one order
+//!     of these operations. On x86 E1 is a locked instruction, complete before the clock (`lfence; rdtsc`, or
+//!     `rdtscp`) is read, and an `lfence` keeps W3 behind W1's reading; elsewhere a margin stands in for it.
+//!   * *asymmetric*: membarrier(2) in the writer makes every thread of the process that runs pass a full barrier, in
+//!     an interrupt, after W1 and before W3 (one that does not run passes one when it is scheduled). Had E1 come
+//!     before its thread's barrier, W3 would have seen it; so E1, and E2 which follows it in the program (a compiler
+//!     fence keeps it there), come after an interrupt that came after W1. The emitter itself needs no instruction:
+//!     5 ns less an event. Used where the system call can be had, which is asked once.
 //!
 //! Drops are events too: what was dropped and not yet told of is in one of two loss cells. A cell is told of by
 //! whoever takes it: the emitter, into the ring, with its next free slot; or the writer, if the emitter fell silent.
@@ -30,9 +39,10 @@
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering};
+use std::sync::atomic::{compiler_fence, AtomicBool, AtomicU64, AtomicU8, Ordering};
 use std::sync::Arc;
 
+use crate::barrier;
 use crate::event::Event;
 
 /// A stamped event.
@@ -129,6 +139,7 @@ impl Ring {
             tail: 0,
             head: 0,
             turn: 0,
+            asymmetric: barrier::is_asymmetric(),
             cell: 0,
             loss_open: false,
         };
@@ -217,6 +228,8 @@ pub(crate) struct Producer {
     /// The head as last read: it may have moved on.
     head: u64,
     turn: u64,
+    /// The writer's barrier is enough.
+    asymmetric: bool,
     /// The loss cell in use.
     cell: usize,
     /// The cell holds a loss that was not told of when last looked at.
@@ -247,7 +260,12 @@ impl Producer {
             self.turn -= 1;
             return;
         }
-        self.ring.turn.store(self.turn, Ordering::SeqCst);
+        if self.asymmetric {
+            self.ring.turn.store(self.turn, Ordering::Relaxed);
+            compiler_fence(Ordering::SeqCst);
+        } else {
+            self.ring.turn.store(self.turn, Ordering::SeqCst);
+        }
     }
 
     #[inline]

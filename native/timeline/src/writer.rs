@@ -1,11 +1,11 @@
 //! The writer: one thread that drains the rings, puts what they hold in order, and keeps the journal's promises.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::{fence, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::clock::Clock;
+use crate::barrier::read_clock_before_looking;
 use crate::emitter::NONE;
 use crate::event::Kind;
 use crate::journal::{Class, Journal};
@@ -148,7 +148,7 @@ impl<S: Sink> Writer<S> {
 
     /// Collects everything published into `items`. Returns the stamp that a mark may have.
     fn drain(&mut self) -> u64 {
-        let now = read_before_looking(&self.shared.clock);
+        let now = read_clock_before_looking(&self.shared.clock);
         let mut horizon = now;
         {
             let mut new = relock(self.shared.new_holds.lock());
@@ -352,24 +352,6 @@ impl<S: Sink> Writer<S> {
             last_seq: self.journal.last_seq(),
         };
     }
-}
-
-/// W1 and W2 of the argument in `ring.rs`.
-fn read_before_looking(clock: &Clock) -> u64 {
-    let now = clock.now_ns();
-    fence(Ordering::SeqCst);
-    #[cfg(target_arch = "x86_64")]
-    {
-        // SAFETY: every x86-64 has this instruction.
-        #[allow(unused_unsafe)]
-        unsafe {
-            std::arch::x86_64::_mm_lfence()
-        };
-        now
-    }
-    // Elsewhere a look may begin before the clock is read, by less than this.
-    #[cfg(not(target_arch = "x86_64"))]
-    now.saturating_sub(1_000)
 }
 
 /// A snapshot by a closure that may be wrong: the journal goes on without it.
