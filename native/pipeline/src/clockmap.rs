@@ -33,7 +33,11 @@ impl Sample {
     /// From a device's reading taken between the host's readings `before` and `after`.
     pub fn between(before: u64, device_ns: u64, after: u64) -> Sample {
         let took = after.saturating_sub(before);
-        Sample { device_ns, t: before + took / 2, error_ns: took - took / 2 }
+        Sample {
+            device_ns,
+            t: before + took / 2,
+            error_ns: took - took / 2,
+        }
     }
 }
 
@@ -85,17 +89,26 @@ impl ClockMap {
                 let run = u128::from(right.device_ns - left.device_ns);
                 let risen = u64::try_from(along * rise / run).unwrap_or(u64::MAX);
                 let error_ns = left.error_ns.max(right.error_ns) + 1;
-                Some(Mapped { t: left.t.saturating_add(risen), error_ns })
+                Some(Mapped {
+                    t: left.t.saturating_add(risen),
+                    error_ns,
+                })
             }
             (Some(left), None) => {
                 let past = device_ns - left.device_ns;
                 let error_ns = left.error_ns.saturating_add(run_off(past));
-                Some(Mapped { t: left.t.saturating_add(past), error_ns })
+                Some(Mapped {
+                    t: left.t.saturating_add(past),
+                    error_ns,
+                })
             }
             (None, Some(right)) => {
                 let before = right.device_ns - device_ns;
                 let error_ns = right.error_ns.saturating_add(run_off(before));
-                Some(Mapped { t: right.t.saturating_sub(before), error_ns })
+                Some(Mapped {
+                    t: right.t.saturating_sub(before),
+                    error_ns,
+                })
             }
             (None, None) => None,
         }
@@ -125,7 +138,11 @@ mod tests {
         for t in (0..9_000_000_000_u64).step_by(77_777_777) {
             let mapped = map.map(device(t)).unwrap();
             let off = mapped.t.abs_diff(t);
-            assert!(off <= mapped.error_ns, "{off} ns off at {t}, stated {}", mapped.error_ns);
+            assert!(
+                off <= mapped.error_ns,
+                "{off} ns off at {t}, stated {}",
+                mapped.error_ns
+            );
             assert!(t < 600 || mapped.error_ns <= 401);
         }
     }
@@ -147,18 +164,56 @@ mod tests {
     fn outside_the_samples_the_error_grows() {
         let mut map = ClockMap::new();
         assert_eq!(map.map(5), None);
-        assert!(map.push(Sample { device_ns: 1_000_000, t: 5_000_000, error_ns: 10 }));
-        assert_eq!(map.map(1_000_000).unwrap(), Mapped { t: 5_000_000, error_ns: 510 });
-        assert_eq!(map.map(3_500_000).unwrap(), Mapped { t: 7_500_000, error_ns: 1_510 });
-        assert_eq!(map.map(400_000).unwrap(), Mapped { t: 4_400_000, error_ns: 510 });
+        assert!(map.push(Sample {
+            device_ns: 1_000_000,
+            t: 5_000_000,
+            error_ns: 10
+        }));
+        assert_eq!(
+            map.map(1_000_000).unwrap(),
+            Mapped {
+                t: 5_000_000,
+                error_ns: 510
+            }
+        );
+        assert_eq!(
+            map.map(3_500_000).unwrap(),
+            Mapped {
+                t: 7_500_000,
+                error_ns: 1_510
+            }
+        );
+        assert_eq!(
+            map.map(400_000).unwrap(),
+            Mapped {
+                t: 4_400_000,
+                error_ns: 510
+            }
+        );
     }
 
     #[test]
     fn a_sample_that_goes_back_is_refused() {
         let mut map = ClockMap::new();
-        assert!(map.push(Sample { device_ns: 10, t: 10, error_ns: 0 }));
-        assert!(!map.push(Sample { device_ns: 10, t: 11, error_ns: 0 }));
-        assert!(!map.push(Sample { device_ns: 11, t: 10, error_ns: 0 }));
-        assert!(map.push(Sample { device_ns: 11, t: 11, error_ns: 0 }));
+        assert!(map.push(Sample {
+            device_ns: 10,
+            t: 10,
+            error_ns: 0
+        }));
+        assert!(!map.push(Sample {
+            device_ns: 10,
+            t: 11,
+            error_ns: 0
+        }));
+        assert!(!map.push(Sample {
+            device_ns: 11,
+            t: 10,
+            error_ns: 0
+        }));
+        assert!(map.push(Sample {
+            device_ns: 11,
+            t: 11,
+            error_ns: 0
+        }));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use interlock_timeline::{Code, Failure};
+
 /// What a caller can do about an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -46,6 +48,8 @@ pub enum ErrorKind {
     DeviceFailed,
     /// A thread of ours panicked.
     Panicked,
+    /// A command is not one. Mend the caller.
+    BadRequest,
     /// The proof could not be written to the spool.
     SpoolFailed,
     /// A defect, or an operating system out of something.
@@ -54,30 +58,31 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// The code of the closed list in FORMAT.md, section 6.
-    pub fn code(self) -> &'static str {
+    pub fn code(self) -> Code {
         match self {
-            ErrorKind::InvalidConfig => "invalid_config",
-            ErrorKind::BudgetTooSmall => "budget_too_small",
-            ErrorKind::NotQuiescent => "not_quiescent",
-            ErrorKind::RestartNeeded => "restart_needed",
-            ErrorKind::NoRun => "no_run",
-            ErrorKind::Draining => "draining",
-            ErrorKind::Duplicate => "duplicate",
-            ErrorKind::InvalidProof => "invalid_proof",
-            ErrorKind::ParamsMissing => "params_missing",
-            ErrorKind::ParamsTruncated => "params_truncated",
-            ErrorKind::ParamsWrongCircuit => "params_wrong_circuit",
-            ErrorKind::ParamsUnreadable => "params_unreadable",
-            ErrorKind::ParamsBadPoint => "params_bad_point",
-            ErrorKind::ParamsGenerateFailed => "params_generate_failed",
-            ErrorKind::BackendUnavailable => "backend_unavailable",
-            ErrorKind::Cancelled => "cancelled",
-            ErrorKind::VerifyFailed => "verify_failed",
-            ErrorKind::SynthesisFailed => "synthesis_failed",
-            ErrorKind::DeviceFailed => "device_failed",
-            ErrorKind::Panicked => "panicked",
-            ErrorKind::SpoolFailed => "spool_failed",
-            ErrorKind::Internal => "internal",
+            ErrorKind::InvalidConfig => Code::InvalidConfig,
+            ErrorKind::BudgetTooSmall => Code::BudgetTooSmall,
+            ErrorKind::NotQuiescent => Code::NotQuiescent,
+            ErrorKind::RestartNeeded => Code::RestartNeeded,
+            ErrorKind::NoRun => Code::NoRun,
+            ErrorKind::Draining => Code::Draining,
+            ErrorKind::Duplicate => Code::Duplicate,
+            ErrorKind::InvalidProof => Code::InvalidProof,
+            ErrorKind::ParamsMissing => Code::ParamsMissing,
+            ErrorKind::ParamsTruncated => Code::ParamsTruncated,
+            ErrorKind::ParamsWrongCircuit => Code::ParamsWrongCircuit,
+            ErrorKind::ParamsUnreadable => Code::ParamsUnreadable,
+            ErrorKind::ParamsBadPoint => Code::ParamsBadPoint,
+            ErrorKind::ParamsGenerateFailed => Code::ParamsGenerateFailed,
+            ErrorKind::BackendUnavailable => Code::BackendUnavailable,
+            ErrorKind::Cancelled => Code::Cancelled,
+            ErrorKind::VerifyFailed => Code::VerifyFailed,
+            ErrorKind::SynthesisFailed => Code::SynthesisFailed,
+            ErrorKind::DeviceFailed => Code::DeviceFailed,
+            ErrorKind::Panicked => Code::Panicked,
+            ErrorKind::SpoolFailed => Code::SpoolFailed,
+            ErrorKind::Internal => Code::Internal,
+            ErrorKind::BadRequest => Code::BadRequest,
         }
     }
 }
@@ -93,7 +98,11 @@ pub struct Error {
 impl Error {
     /// An error of `kind`; `message` names the field, file or value, and the way out.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error { kind, message: message.into(), detail: serde_json::json!({}) }
+        Error {
+            kind,
+            message: message.into(),
+            detail: serde_json::json!({}),
+        }
     }
 
     /// The same error with figures for a program.
@@ -109,13 +118,21 @@ impl Error {
     }
 
     /// The code that crosses every boundary.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         self.kind.code()
     }
 
     /// The sentence for a person. Branch on [`Error::kind`], never on this text.
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The error as the journal has it.
+    pub fn failure(&self) -> Failure {
+        Failure {
+            code: self.code(),
+            message: self.message.clone(),
+        }
     }
 
     /// Figures that belong to the error: a JSON object, empty if there are none.

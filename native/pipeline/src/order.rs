@@ -128,8 +128,7 @@ pub fn next_pick(order: Order, queued: &[Queued]) -> Option<usize> {
 /// The queued partitions that are passed over when `chosen` is picked up.
 pub fn passed_by_pick(queued: &[Queued], chosen: usize) -> Vec<usize> {
     let winner = &queued[chosen];
-    let passed =
-        |q: &Queued| q.rank.priority == winner.rank.priority && q.since < winner.since;
+    let passed = |q: &Queued| q.rank.priority == winner.rank.priority && q.since < winner.since;
     (0..queued.len()).filter(|i| passed(&queued[*i])).collect()
 }
 
@@ -138,20 +137,45 @@ mod tests {
     use super::*;
 
     fn rank(priority: u8, accepted: u64) -> Rank {
-        Rank { priority, accepted, deadline: None, work_left: 10, started: false, passed: 0 }
+        Rank {
+            priority,
+            accepted,
+            deadline: None,
+            work_left: 10,
+            started: false,
+            passed: 0,
+        }
     }
 
     fn proof(rank: Rank, partitions: std::ops::Range<u32>) -> Waiting {
-        Waiting { rank, partitions: partitions.collect() }
+        Waiting {
+            rank,
+            partitions: partitions.collect(),
+        }
     }
 
     #[test]
     fn starts_follow_the_order_the_priority_and_the_places() {
-        let short = Rank { work_left: 1, ..rank(1, 2) };
-        let urgent = Rank { deadline: Some(5), ..rank(1, 2) };
-        let late = Rank { deadline: Some(9), ..rank(1, 1) };
-        let started = Rank { started: true, ..rank(1, 2) };
-        let tired = Rank { passed: OVERTAKE_LIMIT, ..rank(1, 1) };
+        let short = Rank {
+            work_left: 1,
+            ..rank(1, 2)
+        };
+        let urgent = Rank {
+            deadline: Some(5),
+            ..rank(1, 2)
+        };
+        let late = Rank {
+            deadline: Some(9),
+            ..rank(1, 1)
+        };
+        let started = Rank {
+            started: true,
+            ..rank(1, 2)
+        };
+        let tired = Rank {
+            passed: OVERTAKE_LIMIT,
+            ..rank(1, 1)
+        };
         // (what it shows, order, places, proofs, the partitions that start, in order)
         type Row = (&'static str, Order, usize, Vec<Waiting>, Vec<(usize, u32)>);
         let table: Vec<Row> = vec![
@@ -166,14 +190,32 @@ mod tests {
                 "a higher priority overtakes at the next partition",
                 Order::Fifo,
                 2,
-                vec![proof(Rank { started: true, ..rank(2, 1) }, 3..5), proof(rank(4, 2), 0..1)],
+                vec![
+                    proof(
+                        Rank {
+                            started: true,
+                            ..rank(2, 1)
+                        },
+                        3..5,
+                    ),
+                    proof(rank(4, 2), 0..1),
+                ],
                 vec![(1, 0), (0, 3), (0, 4)],
             ),
             (
                 "it takes a place even if none is free",
                 Order::Fifo,
                 1,
-                vec![proof(Rank { started: true, ..rank(2, 1) }, 3..5), proof(rank(4, 2), 0..1)],
+                vec![
+                    proof(
+                        Rank {
+                            started: true,
+                            ..rank(2, 1)
+                        },
+                        3..5,
+                    ),
+                    proof(rank(4, 2), 0..1),
+                ],
                 vec![(1, 0)],
             ),
             (
@@ -201,7 +243,11 @@ mod tests {
                 "the earliest deadline first, none last",
                 Order::Deadline,
                 3,
-                vec![proof(rank(1, 0), 0..1), proof(late, 0..1), proof(urgent, 0..1)],
+                vec![
+                    proof(rank(1, 0), 0..1),
+                    proof(late, 0..1),
+                    proof(urgent, 0..1),
+                ],
                 vec![(2, 0), (1, 0), (0, 0)],
             ),
             (
@@ -219,12 +265,30 @@ mod tests {
 
     #[test]
     fn pick_up_follows_the_order() {
-        let queued = |rank, partition, since| Queued { rank, partition, since, passed: 0 };
+        let queued = |rank, partition, since| Queued {
+            rank,
+            partition,
+            since,
+            passed: 0,
+        };
         let young_first = [queued(rank(1, 2), 0, 1), queued(rank(1, 1), 7, 2)];
-        let short = Rank { work_left: 1, ..rank(1, 3) };
+        let short = Rank {
+            work_left: 1,
+            ..rank(1, 3)
+        };
         let table = [
-            ("fifo: as queued", Order::Fifo, young_first.to_vec(), Some(0)),
-            ("proof-first: the oldest proof", Order::ProofFirst, young_first.to_vec(), Some(1)),
+            (
+                "fifo: as queued",
+                Order::Fifo,
+                young_first.to_vec(),
+                Some(0),
+            ),
+            (
+                "proof-first: the oldest proof",
+                Order::ProofFirst,
+                young_first.to_vec(),
+                Some(1),
+            ),
             (
                 "priority before anything",
                 Order::ProofFirst,
@@ -241,7 +305,10 @@ mod tests {
                 "passed over often enough",
                 Order::ShortestFirst,
                 vec![
-                    Queued { passed: OVERTAKE_LIMIT, ..queued(rank(1, 1), 0, 1) },
+                    Queued {
+                        passed: OVERTAKE_LIMIT,
+                        ..queued(rank(1, 1), 0, 1)
+                    },
                     queued(short, 0, 2),
                 ],
                 Some(0),
@@ -255,9 +322,15 @@ mod tests {
 
     #[test]
     fn a_long_proof_does_not_starve_among_endless_short_ones() {
-        let mut long = Rank { work_left: 1_000_000, ..rank(2, 0) };
+        let mut long = Rank {
+            work_left: 1_000_000,
+            ..rank(2, 0)
+        };
         for round in 1..=u64::from(OVERTAKE_LIMIT) + 1 {
-            let short = Rank { work_left: 1, ..rank(2, round) };
+            let short = Rank {
+                work_left: 1,
+                ..rank(2, round)
+            };
             let proofs = [proof(long, 0..1), proof(short, 0..1)];
             let (chosen, _) = next_starts(Order::ShortestFirst, 1, &proofs, 1)[0];
             if chosen == 0 {
@@ -274,8 +347,16 @@ mod tests {
     fn being_overtaken_by_a_higher_priority_is_not_counted() {
         let proofs = [proof(rank(1, 0), 0..1), proof(rank(4, 1), 0..1)];
         assert!(passed_by_start(&proofs, 1).is_empty());
-        let queued = |rank, since| Queued { rank, partition: 0, since, passed: 0 };
+        let queued = |rank, since| Queued {
+            rank,
+            partition: 0,
+            since,
+            passed: 0,
+        };
         assert!(passed_by_pick(&[queued(rank(1, 0), 0), queued(rank(4, 1), 1)], 1).is_empty());
-        assert_eq!(passed_by_pick(&[queued(rank(4, 0), 0), queued(rank(4, 1), 1)], 1), [0]);
+        assert_eq!(
+            passed_by_pick(&[queued(rank(4, 0), 0), queued(rank(4, 1), 1)], 1),
+            [0]
+        );
     }
 }

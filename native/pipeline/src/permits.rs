@@ -51,7 +51,9 @@ impl Permits {
     pub fn shortage(&self, claim: Claim, spare: Claim) -> Option<Shortage> {
         let count = self.held.count + self.promised.count + claim.count + spare.count;
         let bytes = self.held.bytes.saturating_add(self.promised.bytes);
-        let bytes = bytes.saturating_add(claim.bytes).saturating_add(spare.bytes);
+        let bytes = bytes
+            .saturating_add(claim.bytes)
+            .saturating_add(spare.bytes);
         if count > self.total.count {
             Some(Shortage::Count)
         } else if bytes > self.total.bytes {
@@ -118,7 +120,10 @@ mod tests {
         permits.set_total(2, 100);
         assert_eq!(permits.shortage(claim(1, 50), claim(1, 50)), None);
         permits.take(50);
-        assert_eq!(permits.shortage(claim(1, 50), claim(1, 50)), Some(Shortage::Count));
+        assert_eq!(
+            permits.shortage(claim(1, 50), claim(1, 50)),
+            Some(Shortage::Count)
+        );
         assert_eq!(permits.shortage(claim(1, 50), NONE), None);
     }
 

@@ -1,28 +1,9 @@
 //! The scheduler: data that the pipeline reads, never a path of code of its own.
 
+use interlock_timeline::{Dispatch, LockScope};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, ErrorKind};
-
-/// When a synthesised partition may be picked up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Dispatch {
-    /// Once all partitions of its proof are synthesised. Until then it is withheld.
-    Batch,
-    /// At once.
-    Partition,
-}
-
-/// What a GPU worker holds the device lock around.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scope {
-    /// Prepare, device and finish: the static mutex of old.
-    Job,
-    /// The device stage alone.
-    Kernels,
-}
 
 /// Which of several proofs of one priority goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +19,18 @@ pub enum Order {
     Deadline,
 }
 
+impl Order {
+    /// The word as it stands in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Order::Fifo => "fifo",
+            Order::ProofFirst => "proof-first",
+            Order::ShortestFirst => "shortest-first",
+            Order::Deadline => "deadline",
+        }
+    }
+}
+
 /// A resolved scheduler, exactly as `run_started.scheduler` has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,11 +40,13 @@ pub struct Scheduler {
     /// The fields in which it differs from that preset. A label.
     pub overrides: Vec<String>,
     /// When a synthesised partition may be picked up.
+    #[serde(with = "words::dispatch")]
     pub dispatch: Dispatch,
     /// GPU workers (host threads) a device.
     pub gpu_workers: u32,
     /// What a worker holds the device lock around.
-    pub lock_scope: Scope,
+    #[serde(with = "words::lock_scope")]
+    pub lock_scope: LockScope,
     /// Permits: partitions between the start of synthesis and the end of finish.
     pub partitions_in_flight: u32,
     /// Proofs with a started and unfinished partition.
@@ -77,7 +72,11 @@ impl Scheduler {
     pub fn validate(&self) -> Result<(), Error> {
         label("preset", &self.preset)?;
         if self.overrides.len() > 32 {
-            return Err(invalid("overrides", self.overrides.len(), "at most 32 entries"));
+            return Err(invalid(
+                "overrides",
+                self.overrides.len(),
+                "at most 32 entries",
+            ));
         }
         for name in &self.overrides {
             label("overrides", name)?;
@@ -89,11 +88,19 @@ impl Scheduler {
         within("synthesis_threads", self.synthesis_threads, 1, 1024)?;
         within("device_threads", self.device_threads, 1, 1024)?;
         if self.memory_budget_bytes == 0 || self.memory_budget_bytes > 1 << 53 {
-            return Err(invalid("memory_budget_bytes", self.memory_budget_bytes, "1 to 2^53"));
+            return Err(invalid(
+                "memory_budget_bytes",
+                self.memory_budget_bytes,
+                "1 to 2^53",
+            ));
         }
         if self.reserve_post && self.partitions_in_flight < 2 {
             let why = "2 or more with reserve_post, which keeps one";
-            return Err(invalid("partitions_in_flight", self.partitions_in_flight, why));
+            return Err(invalid(
+                "partitions_in_flight",
+                self.partitions_in_flight,
+                why,
+            ));
         }
         Ok(())
     }
@@ -127,7 +134,9 @@ impl Scheduler {
                 "needed_permits": permits, "permits": self.partitions_in_flight
             })));
         }
-        let needed = partition_bytes.saturating_mul(u64::from(permits)).saturating_add(params_bytes);
+        let needed = partition_bytes
+            .saturating_mul(u64::from(permits))
+            .saturating_add(params_bytes);
         if needed > self.memory_budget_bytes {
             return Err(Error::new(
                 ErrorKind::BudgetTooSmall,
@@ -143,6 +152,53 @@ impl Scheduler {
         }
         Ok(())
     }
+}
+
+impl From<&Scheduler> for interlock_timeline::Scheduler {
+    fn from(s: &Scheduler) -> Self {
+        interlock_timeline::Scheduler {
+            preset: s.preset.clone(),
+            overrides: s.overrides.clone(),
+            dispatch: s.dispatch,
+            gpu_workers: s.gpu_workers,
+            lock_scope: s.lock_scope,
+            partitions_in_flight: s.partitions_in_flight,
+            proofs_in_flight: s.proofs_in_flight,
+            synthesis_workers: s.synthesis_workers,
+            synthesis_threads: s.synthesis_threads,
+            device_threads: s.device_threads,
+            memory_budget_bytes: s.memory_budget_bytes,
+            order: s.order.as_str().to_owned(),
+            reserve_post: s.reserve_post,
+        }
+    }
+}
+
+/// The journal's words in a scheduler's JSON.
+mod words {
+    macro_rules! word {
+        ($module:ident, $word:ident) => {
+            pub mod $module {
+                use interlock_timeline::$word;
+                use serde::{de::Error, Deserialize, Deserializer, Serializer};
+
+                pub fn serialize<S: Serializer>(word: &$word, out: S) -> Result<S::Ok, S::Error> {
+                    out.serialize_str(word.as_str())
+                }
+
+                pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<$word, D::Error> {
+                    let text = String::deserialize(from)?;
+                    let known = || $word::ALL.iter().map(|w| w.as_str()).collect::<Vec<_>>();
+                    $word::from_word(&text).ok_or_else(|| {
+                        let what = stringify!($module);
+                        D::Error::custom(format!("{what} is {text:?}; one of {:?}", known()))
+                    })
+                }
+            }
+        };
+    }
+    word!(dispatch, Dispatch);
+    word!(lock_scope, LockScope);
 }
 
 /// Proofs of this priority may use the permit that `reserve_post` keeps.
@@ -161,7 +217,11 @@ fn label(field: &str, value: &str) -> Result<(), Error> {
     if (1..=64).contains(&value.len()) && value.chars().all(good) {
         Ok(())
     } else {
-        Err(invalid(field, format!("{value:?}"), "1-64 of A-Z a-z 0-9 . _ - and blanks"))
+        Err(invalid(
+            field,
+            format!("{value:?}"),
+            "1-64 of A-Z a-z 0-9 . _ - and blanks",
+        ))
     }
 }
 
@@ -178,7 +238,7 @@ pub(crate) fn example() -> Scheduler {
         overrides: Vec::new(),
         dispatch: Dispatch::Partition,
         gpu_workers: 2,
-        lock_scope: Scope::Kernels,
+        lock_scope: LockScope::Kernels,
         partitions_in_flight: 10,
         proofs_in_flight: 3,
         synthesis_workers: 8,
@@ -220,13 +280,24 @@ mod tests {
 
     #[test]
     fn a_reserved_permit_leaves_one_for_others() {
-        let scheduler = Scheduler { reserve_post: true, partitions_in_flight: 1, ..example() };
-        assert!(scheduler.validate().unwrap_err().message().contains("reserve_post"));
+        let scheduler = Scheduler {
+            reserve_post: true,
+            partitions_in_flight: 1,
+            ..example()
+        };
+        assert!(scheduler
+            .validate()
+            .unwrap_err()
+            .message()
+            .contains("reserve_post"));
     }
 
     #[test]
     fn a_small_budget_says_the_bytes_needed() {
-        let scheduler = Scheduler { memory_budget_bytes: 1_000, ..example() };
+        let scheduler = Scheduler {
+            memory_budget_bytes: 1_000,
+            ..example()
+        };
         assert!(scheduler.check_budget(400, 600, 10, 1).is_ok());
         let error = scheduler.check_budget(401, 600, 10, 1).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BudgetTooSmall);
@@ -235,9 +306,15 @@ mod tests {
 
     #[test]
     fn a_batch_needs_permits_for_all_its_partitions() {
-        let scheduler = Scheduler { dispatch: Dispatch::Batch, ..example() };
+        let scheduler = Scheduler {
+            dispatch: Dispatch::Batch,
+            ..example()
+        };
         assert!(scheduler.check_budget(0, 1, 10, 1).is_ok());
-        assert_eq!(scheduler.check_budget(0, 1, 11, 1).unwrap_err().detail()["needed_permits"], 11);
+        assert_eq!(
+            scheduler.check_budget(0, 1, 11, 1).unwrap_err().detail()["needed_permits"],
+            11
+        );
     }
 
     #[test]
