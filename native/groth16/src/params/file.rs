@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind as IoKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::slice::from_ref;
 
 use blstrs::{G1Affine, G2Affine};
 use group::prime::PrimeCurveAffine;
@@ -248,8 +249,6 @@ pub(super) fn open(path: &Path, progress: &(dyn Fn(f64) + Sync)) -> Result<Param
 /// Checks that every point is in the prime-order group.
 fn check_groups(params: &Params, path: &Path, progress: &dyn Fn(f64)) -> Result<(), Error> {
     let vk = &params.vk;
-    let key_g1 = [vk.alpha_g1, vk.beta_g1, vk.delta_g1];
-    let key_g2 = [vk.beta_g2, vk.gamma_g2, vk.delta_g2];
     // A point of G2 takes about two points' time.
     let total = (params.bytes() / 96) as f64;
     let mut done = 0.0;
@@ -258,7 +257,9 @@ fn check_groups(params: &Params, path: &Path, progress: &dyn Fn(f64)) -> Result<
         progress((done / total).min(1.0));
     };
     let g1 = [
-        ("the key", &key_g1[..]),
+        ("α", from_ref(&vk.alpha_g1)),
+        ("β", from_ref(&vk.beta_g1)),
+        ("δ", from_ref(&vk.delta_g1)),
         ("IC", &vk.ic),
         ("H", &params.h),
         ("L", &params.l),
@@ -268,9 +269,16 @@ fn check_groups(params: &Params, path: &Path, progress: &dyn Fn(f64)) -> Result<
     for (section, points) in g1 {
         check_group(section, points, path, &mut check)?;
     }
-    let mut check_g2 = |part: usize| check(2 * part);
-    check_group("the key in G2", &key_g2, path, &mut check_g2)?;
-    check_group("B in G2", &params.b_g2, path, &mut check_g2)
+    let g2 = [
+        ("β in G2", from_ref(&vk.beta_g2)),
+        ("γ in G2", from_ref(&vk.gamma_g2)),
+        ("δ in G2", from_ref(&vk.delta_g2)),
+        ("B in G2", &params.b_g2),
+    ];
+    for (section, points) in g2 {
+        check_group(section, points, path, &mut |part| check(2 * part))?;
+    }
+    Ok(())
 }
 
 fn check_group<A: Encoded>(
