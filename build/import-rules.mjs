@@ -13,6 +13,8 @@ import { listSources, lineOf, stripComments } from './sources.mjs';
 
 const NODE = 'node:';
 const TOOLS = ['esbuild', 'vite', 'vitest', 'typescript', '@sveltejs/vite-plugin-svelte', 'svelte'];
+/** What doors share: the router, and what every door that shows the page says of it. */
+const DOOR_PARTS = ['electron/doors/router.ts', 'electron/doors/page-policy.ts', 'electron/doors/shell.ts'];
 const SCREENS = ['live', 'run', 'runs', 'compare', 'queue', 'schedulers', 'doctor', 'settings'];
 
 /**
@@ -44,14 +46,14 @@ export const ROOMS = [
   {
     room: 'electron/doors/window',
     in: 'electron/doors/window/',
-    rooms: ['electron/contract/', 'electron/doors/router.ts', 'electron/doors/socket/'],
+    rooms: ['electron/contract/', ...DOOR_PARTS, 'electron/doors/socket/'],
     types: ['electron/host/'],
     packages: [NODE, 'electron', 'valibot'],
   },
   {
     room: 'electron/doors/web',
     in: 'electron/doors/web/',
-    rooms: ['electron/contract/', 'electron/doors/router.ts'],
+    rooms: ['electron/contract/', ...DOOR_PARTS],
     types: ['electron/host/'],
     packages: [NODE, 'ws', 'valibot'],
   },

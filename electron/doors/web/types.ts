@@ -2,15 +2,11 @@
  * The web door's seams: what it needs from outside, what it gives back, and its guards by name.
  */
 import type { Host } from '../../contract/api.ts';
-import type { Shell } from './shell.ts';
+import type { Clock } from '../../contract/clock.ts';
+import type { Shell } from '../shell.ts';
 
 /** Fixed default port of the page; the next free one is taken when nobody asked for a certain one. */
 export const DEFAULT_PORT = 9720;
-
-/** What the door reads of the one injectable clock (electron/host/clock.ts fits): monotonic milliseconds, for deadlines and rates. */
-export interface DoorClock {
-  monotonicMs(): number;
-}
 
 /**
  * Every guard by name. All are on; a test may switch one off to see that the hostile suite then fails. No flag, file or variable
@@ -53,8 +49,8 @@ export interface WebDoorOptions {
   port?: number | undefined;
   /** One more origin that reaches this door, e.g. `http://localhost:8080` for an ssh forward: adds exactly one Host and one Origin. */
   publicOrigin?: string | undefined;
-  clock: DoorClock;
-  /** The built page as a map from path to bytes; see shell.ts. */
+  clock: Clock;
+  /** The built page as a map from path to bytes; see electron/doors/shell.ts. */
   shell: Shell;
   /** Where the token of this start is written (0600); removed by `close`. */
   tokenFile: string;
