@@ -1,0 +1,176 @@
+/** The handlers of every call, over the parts of the host. Input is checked already; whatever is wrong is thrown as an InterlockError. */
+import { randomBytes } from 'node:crypto';
+import { CIRCUIT_DEFAULTS, type CheckedInput, type ConfigValue, type DoctorCheck, type Handlers } from '../contract/api.ts';
+import type { Clock } from '../contract/clock.ts';
+import { InterlockError } from '../contract/errors.ts';
+import type { HostStatus } from '../contract/live.ts';
+import { resolveScheduler, schedulerLabel, type Backend, type MachineFacts, type SchedulerSpec } from '../contract/scheduler.ts';
+import type { Store } from '../store/types.ts';
+import { proofNumber, sameDevices, sameSetup, type Plan, type Setup } from './plan.ts';
+import { readProofText } from './proof-files.ts';
+import type { ProofQueue } from './proof-queue.ts';
+import type { Supervisor } from './supervisor.ts';
+
+export interface CallDeps {
+  store: Store;
+  clock: Clock;
+  plan: Plan;
+  queue: ProofQueue;
+  supervisor: Supervisor;
+  machine: MachineFacts;
+  /** Backends that this build's engine has. */
+  backends: readonly Backend[];
+  configValues: ConfigValue[];
+  readStatus(): Promise<HostStatus>;
+  doctor(): Promise<DoctorCheck[]>;
+  makeLink(): Promise<string>;
+  isClosing(): boolean;
+  onChange(): void;
+}
+
+export function createHandlers(deps: CallDeps): Handlers {
+  const { store, plan, queue, supervisor } = deps;
+
+  function setupFor(spec: SchedulerSpec | undefined, backend: Backend | undefined, emulate: string | undefined): Setup {
+    const base = plan.next?.setup ?? plan.active;
+    const wanted = backend ?? (emulate !== undefined ? 'emulated' : base.backend);
+    if (!deps.backends.includes(wanted)) {
+      const has = deps.backends.join(', ');
+      throw new InterlockError('backend_unavailable', `This prover has no backend ${wanted}; it has ${has}.`, { backend: wanted });
+    }
+    if (emulate !== undefined && wanted !== 'emulated') {
+      throw new InterlockError('usage', `emulate goes with the backend emulated, not with ${wanted}.`);
+    }
+    const chosen = spec ?? base.spec;
+    const keeps = wanted === 'emulated' && base.backend === 'emulated' ? base.emulate : null;
+    return { spec: chosen, scheduler: resolveScheduler(chosen, deps.machine), backend: wanted, emulate: emulate ?? keeps };
+  }
+
+  async function isBusy(): Promise<boolean> {
+    const counts = await store.countProofs();
+    return counts.waiting > 0 || counts.running > 0 || queue.inProver > 0;
+  }
+
+  /** True if the prover restarts on the way from what it is set to. */
+  function restartsFor(setup: Setup): boolean {
+    return supervisor.setup !== null && !sameDevices(supervisor.setup, setup);
+  }
+
+  async function waitsFor(setup: Setup): Promise<number> {
+    if (sameSetup(setup, plan.active)) return 0;
+    const counts = await store.countProofs();
+    return sameDevices(setup, plan.active) ? queue.inProver : counts.waiting + counts.running;
+  }
+
+  async function switchTo(setup: Setup, firstProof: number | null): Promise<void> {
+    if (plan.next && !sameSetup(plan.next.setup, setup)) {
+      throw new InterlockError('busy', `A switch to ${describe(plan.next.setup)} waits already.`);
+    }
+    plan.next = sameSetup(setup, plan.active) ? null : { setup, firstProof: plan.next?.firstProof ?? firstProof };
+    await plan.save();
+    deps.onChange();
+  }
+
+  function refuseWhenClosing(): void {
+    if (deps.isClosing()) throw new InterlockError('busy', 'The host is closing.');
+    const { readOnly } = store.access;
+    if (readOnly) throw new InterlockError(readOnly.code, readOnly.message);
+  }
+
+  async function prove(input: CheckedInput<'prove'>) {
+    refuseWhenClosing();
+    const setup = setupFor(input.scheduler as SchedulerSpec | undefined, input.backend, input.emulate);
+    const target = plan.next?.setup ?? plan.active;
+    const differs = !sameSetup(setup, target);
+    if (differs && plan.next) throw new InterlockError('busy', `A switch to ${describe(plan.next.setup)} waits already.`);
+    if (differs && !input.switch && (await isBusy())) {
+      const message = `Proofs are in work or wait under ${describe(target)}; you asked for ${describe(setup)}. Add --switch to change once they allow it.`;
+      throw new InterlockError('other_scheduler', message, { active: describe(target), asked: describe(setup) });
+    }
+    const constraints = input.constraints ?? CIRCUIT_DEFAULTS[input.circuit];
+    const wallNs = `${BigInt(deps.clock.wallMs()) * 1_000_000n}`;
+    // The switch is noted first: a proof must never be there without the set-up it is meant for.
+    if (differs) await switchTo(setup, null);
+    const proofs = await store.addProofs(
+      Array.from({ length: input.count }, () => ({
+        circuit: `${input.circuit}-${constraints}`,
+        partitions: input.partitions,
+        priority: input.priority,
+        submittedWallNs: wallNs,
+        deadlineWallNs: input.deadline_wall_ns ?? null,
+        seed: randomBytes(32).toString('hex'),
+      })),
+    );
+    if (plan.next && plan.next.firstProof === null && proofs[0] !== undefined) {
+      plan.next.firstProof = proofNumber(proofs[0]);
+      await plan.save();
+    }
+    queue.pump();
+    deps.onChange();
+    const current = queue.run;
+    return { proofs, run: !plan.next && current && sameSetup(current.setup, setup) ? current.run : null, scheduler: setup.scheduler };
+  }
+
+  return {
+    status: () => deps.readStatus(),
+    list_runs: (input) => store.listRuns(input),
+    show_run: (input) => store.showRun(input.run),
+    read_events: (input) => store.readEvents(input),
+    list_proofs: async (input) => ({ proofs: await store.listProofs(input) }),
+    show_proof: (input) => store.showProof(input.proof),
+    read_proof: async (input) => {
+      const file = await store.proofFile(input.proof);
+      if (!file) throw new InterlockError('not_found', `There is no proof file of ${input.proof} (not proved yet, or emulated).`);
+      return { sha256: file.sha256, text: await readProofText(file.path) };
+    },
+    prove,
+    withdraw: async (input) => {
+      refuseWhenClosing();
+      const states = await store.withdraw(input.proofs);
+      for (const entry of states) {
+        const holding = entry.state === 'stopping' ? queue.holding(entry.proof) : null;
+        if (!holding) continue;
+        holding.withdrawAsked = true;
+        const answer = await supervisor.process?.withdraw(entry.proof).catch(() => 'unknown' as const);
+        if (answer === 'returned') entry.state = 'withdrawn';
+      }
+      deps.onChange();
+      return { states };
+    },
+    switch_scheduler: async (input) => {
+      refuseWhenClosing();
+      const setup = setupFor(input.scheduler as SchedulerSpec, input.backend, input.emulate);
+      const waitsForProofs = await waitsFor(setup);
+      const restarts = restartsFor(setup);
+      await switchTo(setup, null);
+      queue.pump();
+      return { scheduler: setup.scheduler, restarts, waitsForProofs };
+    },
+    resolve_scheduler: async (input) => {
+      const setup = setupFor(input.scheduler as SchedulerSpec, input.backend, undefined);
+      return { scheduler: setup.scheduler, restarts: restartsFor(setup), waitsForProofs: await waitsFor(setup) };
+    },
+    stop: (input) => {
+      queue.holdBack(input.how === 'drain' ? 'Stopped by the operator; press Start to go on.' : 'Stopped at once by the operator; press Start to go on.');
+      void supervisor.end(input.how, input.how === 'drain' ? 'stopped by the operator' : 'stopped at once by the operator');
+      return Promise.resolve({ waitsForProofs: queue.inProver });
+    },
+    start: () => {
+      refuseWhenClosing();
+      if (supervisor.phase === 'stuck') {
+        throw new InterlockError('busy', `The prover is stuck and fenced: ${supervisor.detail ?? ''}`);
+      }
+      if (supervisor.phase === 'crash_loop' || supervisor.phase === 'lost') supervisor.setPhase('absent');
+      queue.release();
+      return Promise.resolve({});
+    },
+    doctor: async () => ({ checks: await deps.doctor() }),
+    show_config: () => Promise.resolve({ values: deps.configValues }),
+    make_link: async () => ({ url: await deps.makeLink() }),
+  };
+}
+
+function describe(setup: Setup): string {
+  return `${schedulerLabel(setup.scheduler)} on ${setup.backend}${setup.emulate ? ` (${setup.emulate})` : ''}`;
+}
+
