@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   read_only: { severity: 'error', next: 'This history cannot be written; see the message.' },
   newer_data: { severity: 'warning', next: 'Update Interlock, or choose another data folder.' },
   corrupt_data: { severity: 'error', next: 'The damaged file was kept beside the new one.' },
+  journal_too_new: { severity: 'error', next: 'Update Interlock: the prover writes a newer journal.' },
   disk_full: { severity: 'error', next: 'Free space in the data folder.' },
   folder_unusable: { severity: 'error', next: 'Choose a folder that you own: --data-dir DIR' },
   port_taken: { severity: 'error', next: 'Choose another port: --port N' },
