@@ -2,6 +2,8 @@
  * The hostile suite as data: each attack is the operator's own good request with exactly one thing wrong, so exactly one guard stands
  * between it and the host. An attack says whether it got what it wanted; hostile.test.ts wants none to, and the sabotage twins want every
  * one to once its guard is off.
+ *
+ * Long because it is a table: the spellings and their attacks are read side by side.
  */
 import net from 'node:net';
 import type { Guard } from '../../../electron/doors/web/types.ts';

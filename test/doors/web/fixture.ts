@@ -15,7 +15,7 @@ export const SECRET_ANSWER = 'only-for-the-operator';
 /** What the static page says; no attacker's origin may read it. */
 export const PAGE_MARK = 'interlock-page-mark';
 
-const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${PAGE_MARK}</title><script type="module" src="./assets/main-1a2b3c.js"></script></head><body>${PAGE_MARK}</body></html>`;
+const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${PAGE_MARK}</title><link rel="icon" href="data:,"><script type="module" src="./assets/main-1a2b3c.js"></script></head><body>${PAGE_MARK}</body></html>`;
 
 export const testShell: Shell = createShell([
   ['index.html', Buffer.from(PAGE)],
