@@ -256,7 +256,8 @@ mod tests {
 
     #[test]
     fn every_limit_names_its_field() {
-        let table: [(&str, fn(&mut Scheduler)); 9] = [
+        type Row = (&'static str, fn(&mut Scheduler));
+        let table: [Row; 9] = [
             ("preset", |s| s.preset.clear()),
             ("overrides", |s| s.overrides.push("\u{202e}".into())),
             ("gpu_workers", |s| s.gpu_workers = 5),

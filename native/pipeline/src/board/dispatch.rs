@@ -2,7 +2,7 @@
 
 use interlock_timeline::{Dispatch, Partition};
 
-use super::{At, Board, Ending, Proof};
+use super::{At, Board, Proof};
 use crate::order::{self, Queued, Waiting};
 use crate::permits::{Claim, Shortage};
 use crate::scheduler::POST_PRIORITY;
@@ -177,7 +177,7 @@ impl<J> Board<J> {
     }
 
     /// A partition's proof was made and is to be verified.
-    pub fn to_verify(&mut self, id: Partition) {
+    pub fn begin_verify(&mut self, id: Partition) {
         if let Some(part) = self.part_mut(id) {
             part.at = At::Verify;
         }
@@ -195,7 +195,7 @@ impl<J> Board<J> {
 
 impl<J> Proof<J> {
     fn waiting(&self) -> Waiting {
-        let open = matches!(self.ending, None::<Ending>);
+        let open = self.ending.is_none();
         let unstarted = |(_, p): &(u32, &super::Part<J>)| open && p.at == At::Waiting;
         Waiting {
             rank: self.rank(),

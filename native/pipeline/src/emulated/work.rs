@@ -48,7 +48,7 @@ impl Work for Emulation {
             target.as_ref().is_some_and(|t| t.is(proof, partition))
         };
         if is(&spec.panic) {
-            std::panic::panic_any("emulated panic".to_owned());
+            std::panic::resume_unwind(Box::new("emulated panic".to_owned()));
         }
         let (reply, report) = mpsc::channel();
         let progress = Arc::new(AtomicU64::new(0));

@@ -431,6 +431,16 @@ impl Engine {
         self.shared.lock().board.is_quiescent()
     }
 
+    /// Whether a proof is made or failed and waits to be closed.
+    pub fn is_closing(&self) -> bool {
+        self.shared
+            .lock()
+            .board
+            .proofs
+            .iter()
+            .any(|proof| proof.closing)
+    }
+
     /// Whether a GPU worker is in its device stage.
     pub fn is_on_device(&self) -> bool {
         let inner = self.shared.lock();

@@ -81,7 +81,7 @@ fn settle(
             {
                 let mut inner = shared.lock();
                 inner.deaths = 0;
-                inner.board.to_verify(id);
+                inner.board.begin_verify(id);
             }
             let queue = shared
                 .to_verify
