@@ -17,6 +17,8 @@ mod ring;
 mod shared;
 mod sink;
 mod state;
+#[cfg(test)]
+mod tests;
 mod timeline;
 mod waiting;
 mod words;

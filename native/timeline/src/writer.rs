@@ -65,6 +65,8 @@ pub(crate) struct Writer<S> {
     dropped: u64,
     /// Wall clock less monotonic clock, as last said in the file.
     wall_less_mono: i128,
+    /// Instead of the usual time between marks.
+    mark_pause: Option<u64>,
 }
 
 impl<S: Sink> Writer<S> {
@@ -97,8 +99,20 @@ impl<S: Sink> Writer<S> {
             stated_at: None,
             last_event_at: t,
             busy: true,
+            mark_pause: None,
             dropped: 0,
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn rings(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// A test wants every mark that can be made.
+    #[cfg(test)]
+    pub(crate) fn mark_always(&mut self) {
+        self.mark_pause = Some(1);
     }
 
     pub(crate) fn journal(&mut self) -> &mut Journal<S> {
@@ -290,11 +304,12 @@ impl<S: Sink> Writer<S> {
                 .holds
                 .iter()
                 .any(|hold| hold.load(Ordering::Relaxed) != NONE);
-        let pause = if self.busy {
+        let usual = if self.busy {
             BUSY_MARK_NS
         } else {
             IDLE_MARK_NS
         };
+        let pause = self.mark_pause.unwrap_or(usual);
         if self
             .marked
             .is_none_or(|marked| horizon >= marked.saturating_add(pause))
@@ -311,7 +326,7 @@ impl<S: Sink> Writer<S> {
     }
 
     /// The last lines. Returns what kept them from the disk.
-    fn stop(&mut self, how: Option<(Bye, i32)>) -> Result<(), String> {
+    pub(crate) fn stop(&mut self, how: Option<(Bye, i32)>) -> Result<(), String> {
         self.snapshot();
         let horizon = self.drain();
         self.take_items();
