@@ -4,7 +4,7 @@
  *
  * A field kind names what is allowed:
  *   id       1-64 of [A-Za-z0-9._-]            uint     integer 0 … 2^53−1
- *   int      integer ±2^53−1                   decimal  integer as digits in a string
+ *   int      integer ±2^53−1                   decimal  integer as digits in a string, perhaps negative
  *   text     any string                        bool     true | false
  *   sha256   64 hex digits                     json     an object or array, checked by its own schema in formats/
  *   `x?`     the same, or null (the field itself must be there)
@@ -41,8 +41,8 @@ export const EVENTS = {
   },
   lost: { ring: 'text', count: 'uint', t_from: 'uint', t_to: 'uint' },
   write_failed: { reason: 'id', since: 'uint', detail: 'text' },
-  clock_step: { wall_ns: 'decimal', step_ns: 'int' },
-  bye: { reason: 'id', exit: 'uint' },
+  clock_step: { wall_ns: 'decimal', step_ns: 'decimal' },
+  bye: { reason: 'id', exit: 'int' },
   ready: {},
   run_started: { run: 'id', scheduler: 'json', emulate: 'text?' },
   run_ended: { run: 'id', reason: 'id' },
@@ -117,8 +117,8 @@ export interface WorkerState {
   proof: string | null;
   attempt: number | null;
   partition: number | null;
-  /** `t` at which it entered this state. */
-  since: number;
+  /** `t` at which it entered this state; null where it has not done anything yet. */
+  since: number | null;
   /** Steps done, raised by the worker itself: one that stands still hangs. */
   progress: number;
 }
@@ -138,7 +138,7 @@ export interface StateLine {
     proof: string | null;
     attempt: number | null;
     partition: number | null;
-    since: number;
+    since: number | null;
     progress: number;
   }[];
   lock: { device: string; holder: number | null }[];

@@ -20,7 +20,7 @@ const DEFAULTS: Record<string, unknown> = {
   reason: 'drained', exit: 0, proof: 'p1', attempt: 1, partition: 0, device: 'cpu0', worker: 0, synthesiser: 0, stream: 0,
   kernel: 'h_msm', bytes: 1_000_000, waited_for: 'none', wait: 'host', circuit: 'squarings-1000', partitions: 2, constraints: 1000,
   priority: 2, submitted_wall_ns: '1796043668729000001', deadline_wall_ns: null, outcome: 'valid', sha256: 'ab'.repeat(32),
-  file: 'p1.1.proof.json', code: null, message: null, ring: 'w0', count: 3, t_from: 0, t_to: 0, since: 0, detail: '', step_ns: -5,
+  file: 'p1.1.proof.json', code: null, message: null, ring: 'w0', count: 3, t_from: 0, t_to: 0, since: 0, detail: '', step_ns: '-5',
   deadline: 0, by: 'command', ok: true, digest: 'cd'.repeat(32), stage: 'device', device_ns: '17', error_ns: 5,
 }; // prettier-ignore
 

@@ -8,7 +8,7 @@ const text = v.string();
 const idOrNull = v.nullable(id);
 const uintOrNull = v.nullable(uint);
 
-const work = { proof: idOrNull, attempt: uintOrNull, partition: uintOrNull, since: uint, progress: uint };
+const work = { proof: idOrNull, attempt: uintOrNull, partition: uintOrNull, since: uintOrNull, progress: uint };
 
 const SCHEMAS: Record<string, v.GenericSchema> = {
   'hello.devices': v.array(
@@ -16,7 +16,7 @@ const SCHEMAS: Record<string, v.GenericSchema> = {
   ),
   'run_started.scheduler': v.strictObject({
     preset: v.picklist(PRESETS),
-    overrides: v.array(id),
+    overrides: v.array(text),
     dispatch: v.picklist(DISPATCHES),
     gpu_workers: uint,
     lock_scope: v.picklist(LOCK_SCOPES),
