@@ -1,0 +1,229 @@
+/**
+ * Draws the lanes. What a pixel column shows is the exact cover of its stretch of time (`shared/coverage.ts`); what lies after the
+ * horizon is dotted as not known yet; where events are missing a hatch covers everything.
+ */
+import type { LiveSpan, SpanKind } from '../../electron/contract/live.ts';
+import { computeCover, computeRuns } from '../shared/coverage.ts';
+import { createHatch, toDevicePixels } from '../shared/canvas.ts';
+import { formatElapsed } from '../parts/durations.ts';
+import { AXIS_HEIGHT, computeTicks, type Layout, type Row, type View } from './layout.ts';
+import type { LivePicture } from './live-model.ts';
+
+export const COLOUR_NAMES = [
+  'panel', 'sunken', 'line', 'line-strong', 'idle', 'ink-2', 'ink-3', 'kernel', 'lock', 'job', 'copy', 'prepare', 'finish', 'synthesis', 'unknown',
+  'on-kernel', 'on-lock', 'on-prepare', 'on-finish', 'on-synthesis',
+] as const; // prettier-ignore
+export type Colours = Record<(typeof COLOUR_NAMES)[number], string>;
+
+/** One layer of a row: whose spans, in which colour, over which part of the row's height. */
+interface Layer {
+  lanes: readonly string[];
+  kind: SpanKind | null;
+  colour: keyof Colours | 'waiting';
+  top: number;
+  bottom: number;
+}
+
+const WORKER_LAYERS: [SpanKind, Layer['colour']][] = [
+  ['waiting', 'waiting'],
+  ['prepare', 'prepare'],
+  ['device', 'lock'],
+  ['finish', 'finish'],
+];
+
+export function layersOf(row: Row): Layer[] {
+  if (row.kind === 'device') {
+    return [
+      { lanes: row.lanes.worker, kind: null, colour: 'job', top: 0, bottom: 1 },
+      { lanes: row.lanes.lock, kind: 'lock', colour: 'lock', top: 0.16, bottom: 0.84 },
+      { lanes: row.lanes.copy, kind: 'copy', colour: 'copy', top: 0.3, bottom: 0.7 },
+      { lanes: row.lanes.kernel, kind: 'kernel', colour: 'kernel', top: 0.3, bottom: 0.7 },
+    ];
+  }
+  if (row.kind === 'synthesis') return [{ lanes: row.lanes.synthesis, kind: 'synthesis', colour: 'synthesis', top: 0, bottom: 1 }];
+  return WORKER_LAYERS.map(([kind, colour]) => ({ lanes: row.lanes.worker, kind, colour, top: 0, bottom: 1 }));
+}
+
+/** Spans of several lanes as one list by start. */
+export function mergeSpans(picture: LivePicture, lanes: readonly string[]): readonly LiveSpan[] {
+  if (lanes.length === 1) return picture.spansOf(lanes[0]!);
+  return lanes.flatMap((lane) => picture.spansOf(lane)).sort((a, b) => a.startNs - b.startNs);
+}
+
+/** Exact cover of one layer, column by column, up to the horizon. */
+export function coverOf(picture: LivePicture, layer: Layer, view: View, out: Float64Array): void {
+  const keep = layer.kind === null ? undefined : (span: LiveSpan) => span.kind === layer.kind;
+  computeCover(mergeSpans(picture, layer.lanes), view.fromNs, view.columnNs, picture.horizonNs, out, keep);
+}
+
+const LABELS: Partial<Record<SpanKind, keyof Colours>> = {
+  prepare: 'on-prepare',
+  device: 'on-lock',
+  finish: 'on-finish',
+  synthesis: 'on-synthesis',
+};
+
+export class LanesDrawing {
+  #context: CanvasRenderingContext2D;
+  #colours: Colours;
+  #font: string;
+  #cover = new Float64Array(0);
+  #waiting: CanvasPattern | string;
+  #missing: CanvasPattern | string;
+  #future: CanvasPattern | string;
+
+  constructor(context: CanvasRenderingContext2D, colours: Colours, font: string) {
+    this.#context = context;
+    this.#colours = colours;
+    this.#font = font;
+    this.#waiting = createHatch(context, colours['ink-3'], toDevicePixels(5), toDevicePixels(1));
+    this.#missing = createHatch(context, colours.unknown, toDevicePixels(6), toDevicePixels(1.5));
+    this.#future = createHatch(context, colours['line-strong'], toDevicePixels(4), toDevicePixels(0.75));
+  }
+
+  draw(picture: LivePicture, layout: Layout, view: View, tickNs: number): void {
+    const { canvas } = this.#context;
+    if (this.#cover.length !== view.columns) this.#cover = new Float64Array(view.columns);
+    this.#context.globalAlpha = 1;
+    this.#context.clearRect(0, 0, canvas.width, canvas.height);
+    this.#drawGround(layout, view);
+    this.#drawAxis(layout, view, tickNs);
+    for (const row of layout.rows) this.#drawRow(picture, row, view);
+    this.#drawMissing(picture, layout, view);
+    this.#drawFuture(picture, layout, view);
+  }
+
+  #columnAt(view: View, ns: number): number {
+    return Math.max(0, Math.min(view.columns, (ns - view.fromNs) / view.columnNs));
+  }
+
+  /** Rows are grey where the run was, and empty before it began. */
+  #drawGround(layout: Layout, view: View): void {
+    const start = Math.ceil(this.#columnAt(view, 0));
+    this.#context.fillStyle = this.#colours.idle;
+    for (const row of layout.rows) {
+      const top = toDevicePixels(row.top);
+      this.#context.fillRect(start, top, view.columns - start, toDevicePixels(row.top + row.height) - top);
+    }
+  }
+
+  #drawAxis(layout: Layout, view: View, tickNs: number): void {
+    const pen = this.#context;
+    pen.font = `${toDevicePixels(11)}px ${this.#font}`;
+    pen.textBaseline = 'middle';
+    pen.textAlign = 'left';
+    for (const at of computeTicks(view, tickNs)) {
+      const x = Math.round((at - view.fromNs) / view.columnNs);
+      pen.fillStyle = this.#colours.line;
+      pen.fillRect(x, 0, 1, toDevicePixels(layout.height));
+      pen.fillStyle = this.#colours['ink-3'];
+      pen.fillText(formatElapsed(at), x + toDevicePixels(4), toDevicePixels(AXIS_HEIGHT / 2));
+    }
+  }
+
+  #drawRow(picture: LivePicture, row: Row, view: View): void {
+    const pen = this.#context;
+    for (const layer of layersOf(row)) {
+      coverOf(picture, layer, view, this.#cover);
+      const top = toDevicePixels(row.top + row.height * layer.top);
+      const height = toDevicePixels(row.top + row.height * layer.bottom) - top;
+      pen.fillStyle = layer.colour === 'waiting' ? this.#waiting : this.#colours[layer.colour];
+      for (const run of computeRuns(this.#cover)) {
+        pen.globalAlpha = run.strength;
+        pen.fillRect(run.from, top, run.to - run.from, height);
+      }
+    }
+    pen.globalAlpha = 1;
+    this.#drawMarks(picture, row, view);
+  }
+
+  /** Where there is room: a hairline where one span follows another at once, and the partition's number. */
+  #drawMarks(picture: LivePicture, row: Row, view: View): void {
+    const pen = this.#context;
+    const least = toDevicePixels(row.kind === 'synthesis' ? 20 : 22);
+    const top = toDevicePixels(row.top);
+    const height = toDevicePixels(row.top + row.height) - top;
+    const keys = row.kind === 'device' ? row.lanes.kernel : [...row.lanes.worker, ...row.lanes.synthesis];
+    pen.font = `500 ${toDevicePixels(row.kind === 'synthesis' ? 9 : 11)}px ${this.#font}`;
+    pen.textAlign = 'center';
+    for (const key of keys) {
+      let previousEnd = -1;
+      for (const span of picture.spansOf(key)) {
+        const end = span.endNs ?? picture.horizonNs;
+        if (end <= view.fromNs || span.startNs >= view.untilNs) {
+          previousEnd = end;
+          continue;
+        }
+        const from = (span.startNs - view.fromNs) / view.columnNs;
+        const to = (end - view.fromNs) / view.columnNs;
+        if (span.startNs === previousEnd && to - from > 4) {
+          pen.fillStyle = this.#colours.panel;
+          pen.globalAlpha = 0.55;
+          const inset = row.kind === 'device' ? Math.round(height * 0.3) : 0;
+          pen.fillRect(Math.round(from), top + inset, 1, height - 2 * inset);
+          pen.globalAlpha = 1;
+        }
+        previousEnd = end;
+        const ink = LABELS[span.kind];
+        const left = Math.max(0, from);
+        const right = Math.min(view.columns, to);
+        if (row.kind !== 'device' && ink && right - left >= least) {
+          pen.fillStyle = this.#colours[ink];
+          pen.fillText(`p${span.partition}`, (left + right) / 2, top + height / 2 + toDevicePixels(0.5));
+        }
+      }
+    }
+  }
+
+  #drawMissing(picture: LivePicture, layout: Layout, view: View): void {
+    const pen = this.#context;
+    for (const stretch of picture.unknown) {
+      const from = Math.floor(this.#columnAt(view, stretch.startNs));
+      const to = Math.ceil(this.#columnAt(view, stretch.endNs));
+      if (to <= from) continue;
+      for (const row of layout.rows) {
+        if (stretch.device !== null && row.device !== stretch.device) continue;
+        const top = toDevicePixels(row.top);
+        const height = toDevicePixels(row.top + row.height) - top;
+        pen.fillStyle = this.#colours.panel;
+        pen.fillRect(from, top, to - from, height);
+        this.#fillFlowing(this.#missing, view, from, top, to - from, height);
+        pen.fillStyle = this.#colours.unknown;
+        pen.fillRect(from, top, 1, height);
+        pen.fillRect(to - 1, top, 1, height);
+      }
+    }
+  }
+
+  /** From the horizon to now nothing is known yet: no span is drawn on, none is ended. A run that ended has nothing after its end. */
+  #drawFuture(picture: LivePicture, layout: Layout, view: View): void {
+    const pen = this.#context;
+    const from = Math.ceil(this.#columnAt(view, picture.endedNs ?? picture.horizonNs));
+    if (from >= view.columns) return;
+    const top = toDevicePixels(AXIS_HEIGHT);
+    const height = toDevicePixels(layout.height) - top;
+    pen.fillStyle = this.#colours.panel;
+    pen.fillRect(from, top, view.columns - from, height);
+    if (picture.endedNs === null) {
+      pen.globalAlpha = 0.8;
+      this.#fillFlowing(this.#future, view, from, top, view.columns - from, height);
+      pen.globalAlpha = 1;
+    }
+    pen.fillStyle = this.#colours['line-strong'];
+    pen.fillRect(from, top, 1, height);
+  }
+
+  /** A pattern that moves along with the time under it. */
+  #fillFlowing(pattern: CanvasPattern | string, view: View, x: number, y: number, width: number, height: number): void {
+    const pen = this.#context;
+    const shift = view.firstColumn % toDevicePixels(60);
+    pen.save();
+    pen.beginPath();
+    pen.rect(x, y, width, height);
+    pen.clip();
+    pen.translate(-shift, 0);
+    pen.fillStyle = pattern;
+    pen.fillRect(x + shift, y, width, height);
+    pen.restore();
+  }
+}

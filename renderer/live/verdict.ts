@@ -1,0 +1,29 @@
+/** The verdict line as far as it is known today: what the windows say, and that the rest has not been analysed. Never a guess. */
+import type { LivePicture } from './live-model.ts';
+import { formatPercent } from '../parts/durations.ts';
+import { trailingLabel } from '../parts/windows.ts';
+
+export interface Verdict {
+  text: string;
+  /** The count and the definition behind it. */
+  explain: string;
+}
+
+export function computeVerdict(picture: LivePicture): Verdict | null {
+  const { figures } = picture;
+  if (!figures || picture.run === null) return null;
+  const ended = picture.endedNs !== null;
+  const windows = ended ? figures.run : figures.last60s;
+  const wall = windows.reduce((sum, one) => sum + one.wall_ns, 0);
+  if (windows.length === 0 || wall === 0) return null;
+  const kernel = windows.reduce((sum, one) => sum + one.kernel_ns, 0) / wall;
+  const lock = windows.reduce((sum, one) => sum + one.lock_held_ns, 0) / wall;
+  const span = ended ? 'this run, which has ended' : `the ${trailingLabel(windows[0])}`;
+  const where = windows.length > 1 ? `, over ${windows.length} devices` : '';
+  const lost = picture.unknown.length > 0 ? ' Events are missing in part of it: that part is hatched.' : '';
+  return {
+    text: `Kernels ran ${formatPercent(kernel)} % of ${span}${where}; the lock was held ${formatPercent(lock)} %. Causes of the rest are not analysed yet.${lost}`,
+    explain:
+      'The two shares are unions over workers and streams, divided by the wall time of every device. Why the device did not compute in the rest of it needs the idle analysis, which this version does not have.',
+  };
+}

@@ -1,0 +1,55 @@
+/** The three windows of a device in words: labels, definitions, ratios. The one place where the screens get them from. */
+import type { DeviceWindows } from '../../electron/contract/run-report.ts';
+import { formatDuration, formatPercent } from './durations.ts';
+
+export const WINDOWS = [
+  {
+    key: 'kernel',
+    label: 'kernels',
+    name: 'Kernel running',
+    definition: 'Share of the time in which a compute kernel ran on the device; copies do not count. High: the device really computed.',
+  },
+  {
+    key: 'lock',
+    label: 'lock held',
+    name: 'Lock held',
+    definition: 'Share of the time in which a worker held the device lock, so that nobody else could use the device.',
+  },
+  {
+    key: 'job',
+    label: 'job span',
+    name: 'Job span',
+    definition: 'Share of the time in which a worker had a partition, from picking it up until it was done with it, waits included.',
+  },
+] as const;
+
+export type WindowKey = (typeof WINDOWS)[number]['key'];
+
+export interface WindowValue {
+  ns: number;
+  sumNs: number;
+  /** Null where there is no time to divide by. */
+  ratio: number | null;
+}
+
+export function windowOf(windows: DeviceWindows, key: WindowKey): WindowValue {
+  const [ns, sumNs] = {
+    kernel: [windows.kernel_ns, windows.kernel_sum_ns] as const,
+    lock: [windows.lock_held_ns, windows.lock_held_sum_ns] as const,
+    job: [windows.job_span_ns, windows.job_span_sum_ns] as const,
+  }[key];
+  return { ns, sumNs, ratio: windows.wall_ns > 0 ? ns / windows.wall_ns : null };
+}
+
+/** What a reader sees on hover: the definition and the measure behind the figure. */
+export function explainWindow(windows: DeviceWindows, key: WindowKey, span: string): string {
+  const words = WINDOWS.find((window) => window.key === key)!;
+  const { ns, sumNs, ratio } = windowOf(windows, key);
+  return `${words.name}, ${span}: ${formatPercent(ratio)} % = ${formatDuration(ns)} of ${formatDuration(windows.wall_ns)} on ${windows.device}. ${words.definition} Union over workers and streams; their plain sum is ${formatDuration(sumNs)}.`;
+}
+
+/** `last 60 s`, or `first 23 s` while the run is younger. */
+export function trailingLabel(windows: DeviceWindows | undefined): string {
+  const seconds = windows ? Math.round(windows.wall_ns / 1e9) : 60;
+  return seconds >= 60 ? 'last 60 s' : `first ${seconds} s`;
+}
