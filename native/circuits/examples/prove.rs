@@ -30,7 +30,11 @@ impl DeviceObserver for Stopwatch {
     }
 
     fn kernel_ended(&mut self, kernel: Kernel) {
-        let elapsed = self.started.take().map(|started| started.elapsed()).unwrap_or_default();
+        let elapsed = self
+            .started
+            .take()
+            .map(|started| started.elapsed())
+            .unwrap_or_default();
         self.kernels.push((kernel, elapsed));
     }
 
@@ -54,22 +58,33 @@ fn usage() -> (f64, f64) {
         usage
     };
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    (seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_maxrss as f64 / 1024.0)
+    (
+        seconds(usage.ru_utime) + seconds(usage.ru_stime),
+        usage.ru_maxrss as f64 / 1024.0,
+    )
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut numbers = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
+    let mut numbers = std::env::args()
+        .skip(1)
+        .map(|argument| argument.parse::<u64>());
     let threads = numbers.next().transpose()?.unwrap_or(2) as usize;
     let constraints = numbers.next().transpose()?.unwrap_or(62_500);
     let tries = numbers.next().transpose()?.unwrap_or(3);
     let dir = std::env::temp_dir().join("interlock-params");
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()?;
     let device = Cpu::new(threads)?;
     for kind in [CircuitKind::Sha256, CircuitKind::Squarings] {
         let spec = CircuitSpec::new(kind, constraints)?;
         let started = Instant::now();
         let params = pool.install(|| params_for(&dir, &spec, &|_, _| {}))?;
-        println!("{spec}: params {:.2} s, {} MiB", started.elapsed().as_secs_f64(), params.bytes() >> 20);
+        println!(
+            "{spec}: params {:.2} s, {} MiB",
+            started.elapsed().as_secs_f64(),
+            params.bytes() >> 20
+        );
         let vk = PreparedVerifyingKey::new(params.vk());
         let peer_params = {
             let mut bytes = Vec::new();
@@ -88,8 +103,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             let t2 = Instant::now();
             let held = held.max(prepared.bytes());
             let mut stopwatch = Stopwatch::default();
-            let output =
-                device.prove(&mut prepared, &params, &mut stopwatch, &AtomicBool::new(false))?;
+            let output = device.prove(
+                &mut prepared,
+                &params,
+                &mut stopwatch,
+                &AtomicBool::new(false),
+            )?;
             let t3 = Instant::now();
             let proof = pool.install(|| finish(prepared, output, &params))?;
             let t4 = Instant::now();
@@ -118,7 +137,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             let (r, s) = (blstrs::Scalar::from(3), blstrs::Scalar::from(5));
             let proof = peer::create_proof::<Bls12, _, _>(partition, &peer_params, r, s)?;
             std::hint::black_box(proof);
-            println!("  bellperson {:.0} ms, {:.2} CPU-s", ms(started.elapsed()), usage().0 - cpu);
+            println!(
+                "  bellperson {:.0} ms, {:.2} CPU-s",
+                ms(started.elapsed()),
+                usage().0 - cpu
+            );
         }
     }
     println!("peak RSS of all this {:.0} MiB", usage().1);

@@ -13,7 +13,7 @@ mod spec;
 mod squarings;
 
 pub use error::{Error, ErrorKind};
-pub use memory::{device_bytes, params_bytes, partition_bytes};
+pub use memory::{device_bytes, finish_bytes, params_bytes, partition_bytes};
 pub use params::{params_for, params_path};
 pub use partition::{verify_partition, Partition, Seed};
 pub use spec::{CircuitKind, CircuitSpec};

@@ -100,5 +100,9 @@ pub fn verify_partition(
     proof: &[u8],
 ) -> Result<bool, Error> {
     let proof = Proof::from_bytes(proof)?;
-    Ok(interlock_groth16::verify(vk, &proof, &partition.public_inputs())?)
+    Ok(interlock_groth16::verify(
+        vk,
+        &proof,
+        &partition.public_inputs(),
+    )?)
 }

@@ -55,7 +55,10 @@ impl CircuitSpec {
 
     /// The usual size of a kind: 62,500 constraints, a domain of 2^16.
     pub fn usual(kind: CircuitKind) -> CircuitSpec {
-        CircuitSpec { kind, constraints: DEFAULT_CONSTRAINTS }
+        CircuitSpec {
+            kind,
+            constraints: DEFAULT_CONSTRAINTS,
+        }
     }
 
     /// The constraints that the circuit has, the closing ones of its public variables included:

@@ -1,4 +1,9 @@
 //! The folder of parameters: made once, whole or not at all, and never harmed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "test code; clippy only knows it in #[test] functions"
+)]
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -58,11 +63,17 @@ fn parameters_are_generated_once_and_opened_afterwards() {
     assert!(digest.ends_with("  squarings-500.params\n"), "{digest}");
     let heard_first = std::mem::take(&mut *heard.lock().unwrap());
     assert_eq!(heard_first.last(), Some(&("writing".to_string(), 1.0)));
-    assert!(heard_first.iter().any(|(what, part)| what == "generating" && *part == 1.0));
+    assert!(heard_first
+        .iter()
+        .any(|(what, part)| what == "generating" && *part == 1.0));
 
     let opened = params_for(&folder.0, &spec(), &progress).unwrap();
     assert_eq!(opened.digest(), made.digest());
-    assert!(heard.lock().unwrap().iter().all(|(what, _)| what == "checking"));
+    assert!(heard
+        .lock()
+        .unwrap()
+        .iter()
+        .all(|(what, _)| what == "checking"));
 }
 
 #[test]
@@ -79,7 +90,10 @@ fn of_two_at_once_one_generates_and_the_other_waits_for_it() {
     };
     let digests: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| *get().digest())).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
     });
     assert_eq!(*generated.lock().unwrap(), 1);
     assert!(digests.windows(2).all(|pair| pair[0] == pair[1]));
@@ -92,7 +106,10 @@ fn a_bad_file_is_an_error_and_is_left_as_it_is() {
     let path = params_path(&folder.0, &spec());
     fs::write(&path, b"bad").unwrap();
     let error = params_for(&folder.0, &spec(), &|_, _| {}).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Groth16(Groth16Kind::ParamsTruncated));
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Groth16(Groth16Kind::ParamsTruncated)
+    );
     assert_eq!(fs::read(&path).unwrap(), b"bad");
     assert_eq!(folder.names(), ["squarings-500.params"]);
 
@@ -108,13 +125,24 @@ fn another_circuits_file_and_another_setups_file_are_refused() {
     let folder = Folder::new("other");
     params_for(&folder.0, &spec(), &|_, _| {}).unwrap();
     let other = CircuitSpec::new(CircuitKind::Squarings, 501).unwrap();
-    fs::copy(params_path(&folder.0, &spec()), params_path(&folder.0, &other)).unwrap();
+    fs::copy(
+        params_path(&folder.0, &spec()),
+        params_path(&folder.0, &other),
+    )
+    .unwrap();
     let error = params_for(&folder.0, &other, &|_, _| {}).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Groth16(Groth16Kind::ParamsMismatch));
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Groth16(Groth16Kind::ParamsMismatch)
+    );
 
     let elsewhere = Folder::new("elsewhere");
     params_for(&elsewhere.0, &spec(), &|_, _| {}).unwrap();
-    fs::copy(params_path(&elsewhere.0, &spec()), params_path(&folder.0, &spec())).unwrap();
+    fs::copy(
+        params_path(&elsewhere.0, &spec()),
+        params_path(&folder.0, &spec()),
+    )
+    .unwrap();
     let error = params_for(&folder.0, &spec(), &|_, _| {}).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ParamsAltered);
 }
@@ -135,7 +163,9 @@ const FOLDER: &str = "INTERLOCK_TEST_FOLDER";
 /// Not a test of its own: the process that the next test kills.
 #[test]
 fn child_of_the_killed_process_test() {
-    let (Ok(stop_at), Ok(folder)) = (std::env::var(STOP_AT), std::env::var(FOLDER)) else { return };
+    let (Ok(stop_at), Ok(folder)) = (std::env::var(STOP_AT), std::env::var(FOLDER)) else {
+        return;
+    };
     let _ = params_for(folder.as_ref(), &spec(), &|what, part| {
         if format!("{what} {part:.1}") == stop_at {
             println!("\nstopped");
@@ -156,7 +186,10 @@ fn a_killed_process_leaves_no_file_and_the_next_one_generates() {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.any(|line| line.unwrap() == "stopped"), "{stop_at} was never reached");
+        assert!(
+            lines.any(|line| line.unwrap() == "stopped"),
+            "{stop_at} was never reached"
+        );
         // What a process that dies between its temporary file and its link leaves.
         fs::write(folder.0.join(".squarings-500.params.partial-1"), b"half").unwrap();
         child.kill().unwrap();

@@ -1,4 +1,9 @@
 //! The built-in circuits: their size, their witness, their public inputs and their proofs.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "test code; clippy only knows it in #[test] functions"
+)]
 
 use std::sync::atomic::AtomicBool;
 
@@ -14,18 +19,27 @@ const KINDS: [CircuitKind; 2] = [CircuitKind::Sha256, CircuitKind::Squarings];
 
 #[test]
 fn a_circuit_has_the_constraints_it_says_and_is_satisfied() {
-    let sizes =
-        [1, 2, 3, 4, 100, 26_033, 26_034, 26_035, 52_737, 52_738, 52_739, 62_500, 65_536, 80_000];
+    let sizes = [
+        1, 2, 3, 4, 100, 26_033, 26_034, 26_035, 52_737, 52_738, 52_739, 62_500, 65_536, 80_000,
+    ];
     for kind in KINDS {
         for constraints in sizes {
             let spec = CircuitSpec::new(kind, constraints).unwrap();
             let partition = Partition::new(spec, [5; 32], 3);
             let assignment = synthesise(partition.clone()).unwrap();
             let shape = assignment.shape();
-            assert_eq!(shape.constraints as u64, spec.actual_constraints(), "{spec}");
+            assert_eq!(
+                shape.constraints as u64,
+                spec.actual_constraints(),
+                "{spec}"
+            );
             assert_eq!(shape.domain() as u64, spec.domain(), "{spec}");
             assert_eq!(assignment.first_unsatisfied(), None, "{spec}");
-            assert_eq!(assignment.public_inputs(), partition.public_inputs(), "{spec}");
+            assert_eq!(
+                assignment.public_inputs(),
+                partition.public_inputs(),
+                "{spec}"
+            );
             assert_eq!(shape.inputs, 1 + spec.public_inputs(), "{spec}");
             if spec.actual_constraints() == constraints {
                 assert_eq!(spec.to_string(), format!("{}-{constraints}", kind.name()));
@@ -41,7 +55,9 @@ fn full_width_share(partition: Partition) -> f64 {
     partition.synthesize(&mut cs).unwrap();
     assert!(cs.is_satisfied());
     let values = cs.scalar_aux();
-    let full = values.iter().filter(|value| **value != Scalar::ZERO && **value != Scalar::ONE);
+    let full = values
+        .iter()
+        .filter(|value| **value != Scalar::ZERO && **value != Scalar::ONE);
     full.count() as f64 / values.len() as f64
 }
 
@@ -71,7 +87,14 @@ fn names_are_read_back_and_nonsense_is_refused() {
     }
     let usual: CircuitSpec = "squarings".parse().unwrap();
     assert_eq!(usual, CircuitSpec::usual(CircuitKind::Squarings));
-    for text in ["", "sha512", "sha256-", "sha256-0", "sha256-x", "sha256-999999999999"] {
+    for text in [
+        "",
+        "sha512",
+        "sha256-",
+        "sha256-0",
+        "sha256-x",
+        "sha256-999999999999",
+    ] {
         let error = text.parse::<CircuitSpec>().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BadSpec, "{text}");
     }
@@ -80,7 +103,10 @@ fn names_are_read_back_and_nonsense_is_refused() {
 #[test]
 fn proofs_verify_here_and_with_bellperson_and_only_for_their_partition() {
     let device = Cpu::new(2).unwrap();
-    for (kind, constraints) in [(CircuitKind::Sha256, 27_000), (CircuitKind::Squarings, 3_000)] {
+    for (kind, constraints) in [
+        (CircuitKind::Sha256, 27_000),
+        (CircuitKind::Squarings, 3_000),
+    ] {
         let spec = CircuitSpec::new(kind, constraints).unwrap();
         let partition = Partition::new(spec, [2; 32], 1);
         let toxic = setup::Toxic::random().unwrap();
@@ -88,10 +114,11 @@ fn proofs_verify_here_and_with_bellperson_and_only_for_their_partition() {
         let params = setup::generate(Partition::new(spec, [0; 32], 0), toxic, &|_| {}).unwrap();
         let (r, s) = (Scalar::from(11), Scalar::from(7).invert().unwrap());
         let assignment = synthesise(partition.clone()).unwrap();
-        let mut prepared =
-            prepare(assignment, &params, Blinding::from_scalars(r, s)).unwrap();
+        let mut prepared = prepare(assignment, &params, Blinding::from_scalars(r, s)).unwrap();
         let never = AtomicBool::new(false);
-        let output = device.prove(&mut prepared, &params, &mut Unobserved, &never).unwrap();
+        let output = device
+            .prove(&mut prepared, &params, &mut Unobserved, &never)
+            .unwrap();
         let proof = finish(prepared, output, &params).unwrap().to_bytes();
 
         let mut bytes = Vec::new();

@@ -223,7 +223,8 @@ impl ConstraintSystem<Scalar> for Assignment {
             *ours |= theirs;
         }
         self.inputs.extend_from_slice(other.public_inputs());
-        self.b_inputs.extend_from_slice(other.b_inputs.get(1..).unwrap_or(&[]));
+        self.b_inputs
+            .extend_from_slice(other.b_inputs.get(1..).unwrap_or(&[]));
         self.aux.extend_from_slice(&other.aux);
         self.a_aux.extend_from_slice(&other.a_aux);
         self.b_aux.extend_from_slice(&other.b_aux);

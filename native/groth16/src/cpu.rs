@@ -43,12 +43,21 @@ impl Cpu {
                     format!("the CPU device cannot have {threads} threads: {error}"),
                 )
             })?;
-        Ok(Cpu { pool, domains: Mutex::default() })
+        Ok(Cpu {
+            pool,
+            domains: Mutex::default(),
+        })
     }
 
     /// The number of threads.
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
+    }
+
+    /// Bytes that a device of so many threads holds while it proves partitions of a `domain`,
+    /// besides the partition: the tables of the transforms and the scratch of the multiplications.
+    pub fn bytes(domain: usize, threads: usize) -> u64 {
+        64 * domain as u64 + msm::scratch_bytes(domain, threads)
     }
 
     /// The tables for a domain of `n`; computes on the current pool if they are not kept.
@@ -73,7 +82,10 @@ impl Cpu {
         work: impl FnOnce() -> T + Send,
     ) -> Result<T, Error> {
         if stage.cancel.load(Ordering::Relaxed) {
-            return Err(Error::new(ErrorKind::Cancelled, "the device stage was cancelled"));
+            return Err(Error::new(
+                ErrorKind::Cancelled,
+                "the device stage was cancelled",
+            ));
         }
         stage.observer.kernel_started(kernel);
         let result = self.pool.install(work);
@@ -111,7 +123,11 @@ impl Device for Cpu {
         cancel: &AtomicBool,
     ) -> Result<DeviceOutput, Error> {
         prepared.check_params(params)?;
-        let mut stage = Stage { observer, cancel, steps_done: 0 };
+        let mut stage = Stage {
+            observer,
+            cancel,
+            steps_done: 0,
+        };
         let evaluations = &mut prepared.evaluations;
         let domain = prepared.shape.domain();
         if evaluations.is_none() {
@@ -122,15 +138,25 @@ impl Device for Cpu {
         }
         let coefficients = self.kernel(&mut stage, Kernel::Ntt, || {
             let domain = self.domain(domain);
-            evaluations.take().map(|evaluations| domain.quotient(evaluations)).unwrap_or_default()
+            evaluations
+                .take()
+                .map(|evaluations| domain.quotient(evaluations))
+                .unwrap_or_default()
         })?;
-        let h = self.kernel(&mut stage, Kernel::HMsm, || msm::g1_full(&params.h, &coefficients))?;
+        let h = self.kernel(&mut stage, Kernel::HMsm, || {
+            msm::g1_full(&params.h, &coefficients)
+        })?;
         drop(coefficients);
         let (scalars, prepared) = (&prepared.scalars, &*prepared);
-        let l = self.kernel(&mut stage, Kernel::LMsm, || msm::g1(&params.l, &prepared.l, scalars))?;
-        let a = self.kernel(&mut stage, Kernel::AMsm, || msm::g1(&params.a, &prepared.a, scalars))?;
-        let b_g1 =
-            self.kernel(&mut stage, Kernel::B1Msm, || msm::g1(&params.b_g1, &prepared.b, scalars))?;
+        let l = self.kernel(&mut stage, Kernel::LMsm, || {
+            msm::g1(&params.l, &prepared.l, scalars)
+        })?;
+        let a = self.kernel(&mut stage, Kernel::AMsm, || {
+            msm::g1(&params.a, &prepared.a, scalars)
+        })?;
+        let b_g1 = self.kernel(&mut stage, Kernel::B1Msm, || {
+            msm::g1(&params.b_g1, &prepared.b, scalars)
+        })?;
         debug_assert_eq!(stage.steps_done, DEVICE_STEPS);
         Ok(DeviceOutput { h, l, a, b_g1 })
     }

@@ -38,7 +38,11 @@ impl Domain {
             || table(log_n, inverse_root, Scalar::ONE),
             || table(log_n, root, Scalar::MULTIPLICATIVE_GENERATOR),
         );
-        Domain { log_n, inverse, coset }
+        Domain {
+            log_n,
+            inverse,
+            coset,
+        }
     }
 
     fn size(&self) -> usize {
@@ -57,13 +61,14 @@ impl Domain {
         }
         // These are n·A, n·B and n·C on the coset, and so is n²·(A·B − C).
         let scale = Fr::from(Scalar::from(n as u64));
-        a.par_chunks_mut(CHUNK).zip(b.par_chunks(CHUNK)).zip(c.par_chunks(CHUNK)).for_each(
-            |((a, b), c)| {
+        a.par_chunks_mut(CHUNK)
+            .zip(b.par_chunks(CHUNK))
+            .zip(c.par_chunks(CHUNK))
+            .for_each(|((a, b), c)| {
                 for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
                     *a = a.mul(b).sub(&c.mul(&scale));
                 }
-            },
-        );
+            });
         drop((b, c));
         decimate_in_frequency(&mut a, &self.inverse);
         self.coefficients(&a)
@@ -84,18 +89,20 @@ impl Domain {
         let inner = bit_reversed_powers(&unshift, width, n / width);
         let mut out = vec![[0; 32]; n];
         let places = Scatter(out.as_mut_ptr());
-        values.par_chunks(width).enumerate().for_each(|(p, values)| {
-            let outer_index = reverse(p, self.log_n - width.trailing_zeros());
-            // Not in Montgomery form, so that one multiplication gives the plain integer.
-            let outer = Fr::from(scale * unshift.pow_vartime([outer_index as u64])).to_plain();
-            for (q, (value, inner)) in values.iter().zip(&inner).enumerate() {
-                let index =
-                    reverse(q, width.trailing_zeros()) * (n / width) + outer_index;
-                let plain = value.mul(inner).mul(&outer);
-                // SAFETY: `index` is below n, and no two positions have the same.
-                unsafe { places.write(index, plain.to_le_bytes()) };
-            }
-        });
+        values
+            .par_chunks(width)
+            .enumerate()
+            .for_each(|(p, values)| {
+                let outer_index = reverse(p, self.log_n - width.trailing_zeros());
+                // Not in Montgomery form, so that one multiplication gives the plain integer.
+                let outer = Fr::from(scale * unshift.pow_vartime([outer_index as u64])).to_plain();
+                for (q, (value, inner)) in values.iter().zip(&inner).enumerate() {
+                    let index = reverse(q, width.trailing_zeros()) * (n / width) + outer_index;
+                    let plain = value.mul(inner).mul(&outer);
+                    // SAFETY: `index` is below n, and no two positions have the same.
+                    unsafe { places.write(index, plain.to_le_bytes()) };
+                }
+            });
         out.pop();
         out
     }
@@ -151,13 +158,15 @@ fn reverse(i: usize, bits: u32) -> usize {
 /// 1, x, x², …: `n` of them.
 pub(crate) fn powers(x: &Scalar, n: usize) -> Vec<Scalar> {
     let mut out = vec![Scalar::ZERO; n];
-    out.par_chunks_mut(CHUNK).enumerate().for_each(|(i, chunk)| {
-        let mut power = x.pow_vartime([(i * CHUNK) as u64]);
-        for out in chunk {
-            *out = power;
-            power *= x;
-        }
-    });
+    out.par_chunks_mut(CHUNK)
+        .enumerate()
+        .for_each(|(i, chunk)| {
+            let mut power = x.pow_vartime([(i * CHUNK) as u64]);
+            for out in chunk {
+                *out = power;
+                power *= x;
+            }
+        });
     out
 }
 
@@ -165,7 +174,9 @@ pub(crate) fn powers(x: &Scalar, n: usize) -> Vec<Scalar> {
 fn bit_reversed_powers(x: &Scalar, width: usize, stride: usize) -> Vec<Fr> {
     let step = x.pow_vartime([stride as u64]);
     let natural = powers(&step, width);
-    (0..width).map(|q| Fr::from(natural[reverse(q, width.trailing_zeros())])).collect()
+    (0..width)
+        .map(|q| Fr::from(natural[reverse(q, width.trailing_zeros())]))
+        .collect()
 }
 
 /// A table of roots, see [`Domain`].
@@ -178,9 +189,12 @@ fn table(log_n: u32, root: Scalar, shift: Scalar) -> Vec<Fr> {
     while half > 0 {
         let roots = Fr::from_scalars(powers(&root, half));
         let shift_here = Fr::from(shift);
-        table[half..2 * half].par_iter_mut().zip(&roots).for_each(|(out, root)| {
-            *out = root.mul(&shift_here);
-        });
+        table[half..2 * half]
+            .par_iter_mut()
+            .zip(&roots)
+            .for_each(|(out, root)| {
+                *out = root.mul(&shift_here);
+            });
         half /= 2;
         root = root.square();
         shift = shift.square();
@@ -228,7 +242,10 @@ fn decimate_in_time(values: &mut [Fr], table: &[Fr]) {
     }
     let half = values.len() / 2;
     let (low, high) = values.split_at_mut(half);
-    rayon::join(|| decimate_in_time(low, table), || decimate_in_time(high, table));
+    rayon::join(
+        || decimate_in_time(low, table),
+        || decimate_in_time(high, table),
+    );
     low.par_chunks_mut(CHUNK)
         .zip(high.par_chunks_mut(CHUNK))
         .zip(table[half..2 * half].par_chunks(CHUNK))

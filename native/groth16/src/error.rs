@@ -52,7 +52,10 @@ pub struct Error {
 impl Error {
     /// An error of `kind`; `message` says what happened, to which file or value, and the way out.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error { kind, message: message.into() }
+        Error {
+            kind,
+            message: message.into(),
+        }
     }
 
     /// What the caller can do.
@@ -76,6 +79,9 @@ impl std::error::Error for Error {}
 
 impl From<bellpepper_core::SynthesisError> for Error {
     fn from(error: bellpepper_core::SynthesisError) -> Self {
-        Error::new(ErrorKind::Synthesis, format!("the circuit cannot be synthesised: {error}"))
+        Error::new(
+            ErrorKind::Synthesis,
+            format!("the circuit cannot be synthesised: {error}"),
+        )
     }
 }

@@ -4,9 +4,15 @@
 use blst::blst_fr;
 use blstrs::Scalar;
 
+use crate::words;
+
 /// The order of the groups, little-endian words.
-const MODULUS: [u64; 4] =
-    [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
+const MODULUS: [u64; 4] = [
+    0xffff_ffff_0000_0001,
+    0x53bd_a402_fffe_5bfe,
+    0x3339_d808_09a1_d805,
+    0x73ed_a753_299d_7d48,
+];
 
 /// −MODULUS⁻¹ mod 2^64.
 const INVERSE: u64 = 0xffff_fffe_ffff_ffff;
@@ -38,8 +44,7 @@ impl Fr {
             assert!(align_of::<Fr>() == align_of::<Scalar>());
         }
         let mut scalars = std::mem::ManuallyDrop::new(scalars);
-        let (pointer, length, capacity) =
-            (scalars.as_mut_ptr(), scalars.len(), scalars.capacity());
+        let (pointer, length, capacity) = (scalars.as_mut_ptr(), scalars.len(), scalars.capacity());
         // SAFETY: both types are four words (asserted above), and the buffer changes hands.
         unsafe { Vec::from_raw_parts(pointer.cast::<Fr>(), length, capacity) }
     }
@@ -47,27 +52,12 @@ impl Fr {
     #[inline(always)]
     pub(crate) fn add(&self, other: &Fr) -> Fr {
         // Both are below 2^255: the sum fits.
-        let mut sum = [0; 4];
-        let mut carry = 0;
-        for i in 0..4 {
-            (sum[i], carry) = add_carry(self.0[i], other.0[i], carry);
-        }
-        Fr(reduce_once(sum))
+        Fr(words::reduce_once(&words::add(&self.0, &other.0), &MODULUS))
     }
 
     #[inline(always)]
     pub(crate) fn sub(&self, other: &Fr) -> Fr {
-        let mut difference = [0; 4];
-        let mut borrow = 0;
-        for i in 0..4 {
-            (difference[i], borrow) = subtract_borrow(self.0[i], other.0[i], borrow);
-        }
-        let mask = 0_u64.wrapping_sub(borrow);
-        let mut carry = 0;
-        for i in 0..4 {
-            (difference[i], carry) = add_carry(difference[i], MODULUS[i] & mask, carry);
-        }
-        Fr(difference)
+        Fr(words::subtract_modulo(&self.0, &other.0, &MODULUS))
     }
 
     /// The Montgomery product `self · other / 2^256`. The modulus leaves the top bit free, so no
@@ -87,7 +77,7 @@ impl Fr {
             }
             t[3] = high.wrapping_add(carry);
         }
-        Fr(reduce_once(t))
+        Fr(words::reduce_once(&t, &MODULUS))
     }
 
     /// The plain value, out of Montgomery form. As a factor of [`Fr::mul`] it takes the product
@@ -106,39 +96,11 @@ impl Fr {
     }
 }
 
-#[inline(always)]
-fn add_carry(a: u64, b: u64, carry: u64) -> (u64, u64) {
-    let sum = u128::from(a) + u128::from(b) + u128::from(carry);
-    (sum as u64, (sum >> 64) as u64)
-}
-
-#[inline(always)]
-fn subtract_borrow(a: u64, b: u64, borrow: u64) -> (u64, u64) {
-    let (difference, first) = a.overflowing_sub(b);
-    let (difference, second) = difference.overflowing_sub(borrow);
-    (difference, u64::from(first | second))
-}
-
 /// `a · b + c + d`, low word and high word.
 #[inline(always)]
 fn multiply_add(a: u64, b: u64, c: u64, d: u64) -> (u64, u64) {
     let sum = u128::from(a) * u128::from(b) + u128::from(c) + u128::from(d);
     (sum as u64, (sum >> 64) as u64)
-}
-
-/// A value below twice the modulus, reduced.
-#[inline(always)]
-fn reduce_once(value: [u64; 4]) -> [u64; 4] {
-    let mut reduced = [0; 4];
-    let mut borrow = 0;
-    for i in 0..4 {
-        (reduced[i], borrow) = subtract_borrow(value[i], MODULUS[i], borrow);
-    }
-    if borrow == 0 {
-        reduced
-    } else {
-        value
-    }
 }
 
 #[cfg(test)]

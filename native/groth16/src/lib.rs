@@ -28,6 +28,7 @@ mod proof;
 mod prove;
 pub mod setup;
 mod verify;
+mod words;
 
 pub use assignment::{synthesise, Assignment, Shape};
 pub use cpu::Cpu;
@@ -35,6 +36,7 @@ pub use device::{
     Backend, Device, DeviceObserver, DeviceOutput, Kernel, Unobserved, Wait, DEVICE_STEPS,
 };
 pub use error::{Error, ErrorKind};
+pub use msm::scratch_bytes;
 pub use params::{Params, VerifyingKey};
 pub use proof::{Proof, PROOF_BYTES};
 pub use prove::{finish, prepare, Blinding, Prepared};

@@ -35,7 +35,10 @@ impl Proof {
     /// encoded, at infinity, off the curve or outside the prime-order group.
     pub fn from_bytes(bytes: &[u8]) -> Result<Proof, Error> {
         let bytes: &[u8; PROOF_BYTES] = bytes.try_into().map_err(|_| {
-            malformed(format!("a proof has {PROOF_BYTES} bytes, these are {}", bytes.len()))
+            malformed(format!(
+                "a proof has {PROOF_BYTES} bytes, these are {}",
+                bytes.len()
+            ))
         })?;
         Ok(Proof {
             a: decode_g1(&bytes[..48], "A")?,
@@ -56,7 +59,9 @@ fn decode_g1(bytes: &[u8], name: &str) -> Result<G1Affine, Error> {
         .and_then(|bytes| Option::<G1Affine>::from(G1Affine::from_compressed(bytes)))
         .ok_or_else(|| malformed(format!("{name} of the proof is no point of the G1 group")))?;
     if bool::from(point.is_identity()) {
-        return Err(malformed(format!("{name} of the proof is the point at infinity")));
+        return Err(malformed(format!(
+            "{name} of the proof is the point at infinity"
+        )));
     }
     Ok(point)
 }

@@ -20,7 +20,10 @@ impl Blinding {
     ///
     /// Errors: `Randomness`.
     pub fn random() -> Result<Blinding, Error> {
-        Ok(Blinding { r: random_scalar()?, s: random_scalar()? })
+        Ok(Blinding {
+            r: random_scalar()?,
+            s: random_scalar()?,
+        })
     }
 
     /// Given scalars: for tests that compare provers byte by byte.
@@ -75,7 +78,12 @@ impl Prepared {
 
     /// Bytes that the partition holds now.
     pub fn bytes(&self) -> u64 {
-        let evaluations = self.evaluations.iter().flatten().map(Vec::capacity).sum::<usize>();
+        let evaluations = self
+            .evaluations
+            .iter()
+            .flatten()
+            .map(Vec::capacity)
+            .sum::<usize>();
         let scalars = 32 * (evaluations + self.scalars.capacity());
         (scalars + self.l.bytes() + self.a.bytes() + self.b.bytes()) as u64
     }
@@ -107,11 +115,23 @@ pub fn prepare(
     if domain.trailing_zeros() >= Scalar::S || shape.inputs + shape.aux > u32::MAX as usize {
         return Err(Error::new(
             ErrorKind::TooLarge,
-            format!("a circuit of {} constraints is too large to prove", shape.constraints),
+            format!(
+                "a circuit of {} constraints is too large to prove",
+                shape.constraints
+            ),
         ));
     }
 
-    let Assignment { inputs, aux, mut a, mut b, mut c, a_aux, b_inputs, b_aux } = assignment;
+    let Assignment {
+        inputs,
+        aux,
+        mut a,
+        mut b,
+        mut c,
+        a_aux,
+        b_inputs,
+        b_aux,
+    } = assignment;
     for evaluations in [&mut a, &mut b, &mut c] {
         // Exact: doubling would hold up to twice the domain.
         evaluations.reserve_exact(domain - evaluations.len());
@@ -160,7 +180,10 @@ pub fn finish(prepared: Prepared, output: DeviceOutput, params: &Params) -> Resu
     if bool::from(vk.delta_g1.is_identity()) || bool::from(vk.delta_g2.is_identity()) {
         return Err(Error::new(
             ErrorKind::ParamsBadPoint,
-            format!("{} has a zero δ: proofs would reveal the witness", params.place()),
+            format!(
+                "{} has a zero δ: proofs would reveal the witness",
+                params.place()
+            ),
         ));
     }
     let b_g2 = msm::g2(&params.b_g2, &prepared.b, &prepared.scalars);
@@ -172,6 +195,10 @@ pub fn finish(prepared: Prepared, output: DeviceOutput, params: &Params) -> Resu
     let b_g1: G1Projective = vk.delta_g1 * s + vk.beta_g1 + output.b_g1;
     let c: G1Projective = a * s + b_g1 * r - vk.delta_g1 * (r * s) + output.h + output.l;
 
-    let proof = Proof { a: a.to_affine(), b: b.to_affine(), c: c.to_affine() };
+    let proof = Proof {
+        a: a.to_affine(),
+        b: b.to_affine(),
+        c: c.to_affine(),
+    };
     Ok(proof)
 }

@@ -65,15 +65,15 @@ impl PreparedVerifyingKey {
 /// e(C, δ) (Groth 2016, section 3.2). A wrong proof is `Ok(false)`.
 ///
 /// Errors: `WrongInputs` if the number of inputs is not the circuit's.
-pub fn verify(
-    vk: &PreparedVerifyingKey,
-    proof: &Proof,
-    inputs: &[Scalar],
-) -> Result<bool, Error> {
+pub fn verify(vk: &PreparedVerifyingKey, proof: &Proof, inputs: &[Scalar]) -> Result<bool, Error> {
     let (Some(&one), true) = (vk.ic.first(), inputs.len() == vk.inputs()) else {
         return Err(Error::new(
             ErrorKind::WrongInputs,
-            format!("this circuit has {} public inputs, {} were given", vk.inputs(), inputs.len()),
+            format!(
+                "this circuit has {} public inputs, {} were given",
+                vk.inputs(),
+                inputs.len()
+            ),
         ));
     };
     let mut sum = G1Projective::from(one);

@@ -1,4 +1,9 @@
 //! bellperson as the independent verifier, and as an oracle that must give the same bytes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "test code; clippy only knows it in #[test] functions"
+)]
 
 mod support;
 
@@ -17,7 +22,10 @@ fn our_setup_writes_the_bytes_that_bellperson_writes() {
         let secrets = Secrets::of(seed);
         let mut theirs = Vec::new();
         secrets.theirs(circuit.clone()).write(&mut theirs).unwrap();
-        assert!(bytes_of(&secrets.ours(circuit)) == theirs, "{steps} steps differ");
+        assert!(
+            bytes_of(&secrets.ours(circuit)) == theirs,
+            "{steps} steps differ"
+        );
     }
 }
 
@@ -28,7 +36,12 @@ fn our_prover_gives_the_bytes_that_bellperson_gives() {
         let circuit = Mixed { steps, seed };
         let params = Secrets::of(seed).ours(circuit.clone());
         let (r, s) = (Scalar::from(seed + 10), -Scalar::from(seed));
-        let ours = prove(circuit.clone(), &params, &device, Blinding::from_scalars(r, s));
+        let ours = prove(
+            circuit.clone(),
+            &params,
+            &device,
+            Blinding::from_scalars(r, s),
+        );
         let mut theirs = Vec::new();
         peer::create_proof::<Bls12, _, _>(circuit, &peer_params(&params), r, s)
             .unwrap()
@@ -40,7 +53,10 @@ fn our_prover_gives_the_bytes_that_bellperson_gives() {
 
 #[test]
 fn the_number_of_threads_changes_no_byte() {
-    let circuit = Mixed { steps: 3000, seed: 9 };
+    let circuit = Mixed {
+        steps: 3000,
+        seed: 9,
+    };
     let params = Secrets::of(9).ours(circuit.clone());
     let proofs: Vec<_> = [1, 2, 3, 5]
         .map(|threads| {
@@ -54,12 +70,18 @@ fn the_number_of_threads_changes_no_byte() {
 
 #[test]
 fn a_proof_verifies_with_both_and_one_changed_bit_with_neither() {
-    let circuit = Mixed { steps: 200, seed: 8 };
+    let circuit = Mixed {
+        steps: 200,
+        seed: 8,
+    };
     let params = Secrets::of(8).ours(circuit.clone());
     let theirs = peer_params(&params);
     let vk = PreparedVerifyingKey::new(params.vk());
     let device = Cpu::new(2).unwrap();
-    let inputs = synthesise(circuit.clone()).unwrap().public_inputs().to_vec();
+    let inputs = synthesise(circuit.clone())
+        .unwrap()
+        .public_inputs()
+        .to_vec();
     let proof = prove(circuit, &params, &device, Blinding::random().unwrap()).to_bytes();
     let ours = |bytes: &[u8], inputs: &[Scalar]| {
         Proof::from_bytes(bytes).is_ok_and(|proof| verify(&vk, &proof, inputs).unwrap())
@@ -71,7 +93,10 @@ fn a_proof_verifies_with_both_and_one_changed_bit_with_neither() {
         let mut changed = proof;
         changed[bit / 8] ^= 1 << (bit % 8);
         assert!(!ours(&changed, &inputs), "bit {bit}");
-        assert!(!peer_verifies(&theirs, &changed, &inputs), "bit {bit}, bellperson");
+        assert!(
+            !peer_verifies(&theirs, &changed, &inputs),
+            "bit {bit}, bellperson"
+        );
     }
     assert!(!ours(&proof, &[inputs[0] + Scalar::from(1)]));
     // Signs of A and B both changed cancel in the pairing only if C and the rest agree: they do,
@@ -87,7 +112,14 @@ fn two_random_proofs_of_one_partition_differ() {
     let circuit = Mixed { steps: 10, seed: 8 };
     let params = Secrets::of(8).ours(circuit.clone());
     let device = Cpu::new(1).unwrap();
-    let proof = || prove(circuit.clone(), &params, &device, Blinding::random().unwrap());
+    let proof = || {
+        prove(
+            circuit.clone(),
+            &params,
+            &device,
+            Blinding::random().unwrap(),
+        )
+    };
     assert_ne!(proof().to_bytes(), proof().to_bytes());
 }
 
@@ -95,12 +127,20 @@ fn two_random_proofs_of_one_partition_differ() {
 fn malformed_proofs_are_an_error_and_wrong_inputs_too() {
     let circuit = Mixed { steps: 10, seed: 8 };
     let params = Secrets::of(8).ours(circuit.clone());
-    let proof = prove(circuit, &params, &Cpu::new(1).unwrap(), Blinding::random().unwrap());
+    let proof = prove(
+        circuit,
+        &params,
+        &Cpu::new(1).unwrap(),
+        Blinding::random().unwrap(),
+    );
     let bytes = proof.to_bytes();
     let kind = |bytes: &[u8]| Proof::from_bytes(bytes).unwrap_err().kind();
     assert_eq!(kind(&[]), ErrorKind::MalformedProof);
     assert_eq!(kind(&bytes[..191]), ErrorKind::MalformedProof);
-    assert_eq!(kind(&[&bytes[..], &[0]].concat()), ErrorKind::MalformedProof);
+    assert_eq!(
+        kind(&[&bytes[..], &[0]].concat()),
+        ErrorKind::MalformedProof
+    );
     assert_eq!(kind(&[0; 192]), ErrorKind::MalformedProof);
     assert_eq!(kind(&[0xff; 192]), ErrorKind::MalformedProof);
     let mut infinity = bytes;
@@ -108,7 +148,10 @@ fn malformed_proofs_are_an_error_and_wrong_inputs_too() {
     infinity[0] = 0xc0;
     assert_eq!(kind(&infinity), ErrorKind::MalformedProof);
     let vk = PreparedVerifyingKey::new(params.vk());
-    assert_eq!(verify(&vk, &proof, &[]).unwrap_err().kind(), ErrorKind::WrongInputs);
+    assert_eq!(
+        verify(&vk, &proof, &[]).unwrap_err().kind(),
+        ErrorKind::WrongInputs
+    );
 }
 
 /// Whether joining separately synthesised parts gives what one synthesis gives.

@@ -1,4 +1,9 @@
 //! What a device tells while it computes, and how it is stopped.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "test code; clippy only knows it in #[test] functions"
+)]
 
 mod support;
 
@@ -53,13 +58,27 @@ impl DeviceObserver for Notes<'_> {
 fn kernels_are_told_in_order_and_a_partition_goes_through_once() {
     let circuit = Mixed { steps: 50, seed: 1 };
     let params = Secrets::of(1).ours(circuit.clone());
-    let mut prepared =
-        prepare(synthesise(circuit).unwrap(), &params, Blinding::random().unwrap()).unwrap();
+    let mut prepared = prepare(
+        synthesise(circuit).unwrap(),
+        &params,
+        Blinding::random().unwrap(),
+    )
+    .unwrap();
     let device = Cpu::new(2).unwrap();
-    assert_eq!((device.backend(), device.name().as_str()), (Backend::Cpu, "CPU, 2 threads"));
+    assert_eq!(
+        (device.backend(), device.name().as_str()),
+        (Backend::Cpu, "CPU, 2 threads")
+    );
     let cancel = AtomicBool::new(false);
-    let mut notes = Notes { heard: vec![], open: None, stop_after: u32::MAX, cancel: &cancel };
-    device.prove(&mut prepared, &params, &mut notes, &cancel).unwrap();
+    let mut notes = Notes {
+        heard: vec![],
+        open: None,
+        stop_after: u32::MAX,
+        cancel: &cancel,
+    };
+    device
+        .prove(&mut prepared, &params, &mut notes, &cancel)
+        .unwrap();
     assert_eq!(notes.heard.join(" "), "Ntt 1 HMsm 2 LMsm 3 AMsm 4 B1Msm 5");
     assert_eq!(DEVICE_STEPS, 5);
     let again = device.prove(&mut prepared, &params, &mut notes, &cancel);
@@ -75,8 +94,15 @@ fn a_cancelled_stage_ends_before_its_next_kernel() {
         let assignment = synthesise(circuit.clone()).unwrap();
         let mut prepared = prepare(assignment, &params, Blinding::random().unwrap()).unwrap();
         let cancel = AtomicBool::new(false);
-        let mut notes = Notes { heard: vec![], open: None, stop_after, cancel: &cancel };
-        let error = device.prove(&mut prepared, &params, &mut notes, &cancel).unwrap_err();
+        let mut notes = Notes {
+            heard: vec![],
+            open: None,
+            stop_after,
+            cancel: &cancel,
+        };
+        let error = device
+            .prove(&mut prepared, &params, &mut notes, &cancel)
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled);
         assert_eq!(notes.heard.len(), 2 * stop_after as usize);
         assert_eq!(notes.open, None);
@@ -89,22 +115,37 @@ fn parameters_of_another_circuit_or_setup_are_refused() {
     let params = Secrets::of(1).ours(circuit.clone());
     let larger = Secrets::of(1).ours(Mixed { steps: 51, seed: 1 });
     let assignment = synthesise(circuit.clone()).unwrap();
-    let error = prepare(assignment, &larger, Blinding::random().unwrap()).err().unwrap();
+    let error = prepare(assignment, &larger, Blinding::random().unwrap())
+        .err()
+        .unwrap();
     assert_eq!(error.kind(), ErrorKind::ParamsMismatch);
 
     let other_setup = Secrets::of(2).ours(circuit.clone());
     let assignment = synthesise(circuit).unwrap();
     let mut prepared = prepare(assignment, &params, Blinding::random().unwrap()).unwrap();
     let cancel = AtomicBool::new(false);
-    let mut notes = Notes { heard: vec![], open: None, stop_after: u32::MAX, cancel: &cancel };
+    let mut notes = Notes {
+        heard: vec![],
+        open: None,
+        stop_after: u32::MAX,
+        cancel: &cancel,
+    };
     let device = Cpu::new(1).unwrap();
-    let error = device.prove(&mut prepared, &other_setup, &mut notes, &cancel).unwrap_err();
+    let error = device
+        .prove(&mut prepared, &other_setup, &mut notes, &cancel)
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ParamsMismatch);
     assert!(notes.heard.is_empty());
 }
 
 #[test]
 fn a_device_that_cannot_be_had_says_so() {
-    assert_eq!(Cpu::new(0).err().unwrap().kind(), ErrorKind::BackendUnavailable);
-    assert_eq!(cuda::Cuda::new(0).unwrap_err().kind(), ErrorKind::BackendUnavailable);
+    assert_eq!(
+        Cpu::new(0).err().unwrap().kind(),
+        ErrorKind::BackendUnavailable
+    );
+    assert_eq!(
+        cuda::Cuda::new(0).unwrap_err().kind(),
+        ErrorKind::BackendUnavailable
+    );
 }

@@ -1,4 +1,9 @@
 //! Parameter files: whole, cut, joined, wrong in a point, of another circuit, not to be read.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "test code; clippy only knows it in #[test] functions"
+)]
 
 mod support;
 
@@ -41,8 +46,10 @@ fn a_saved_file_opens_to_the_same_parameters_and_is_remembered() {
     assert_eq!(bytes_of(&opened), bytes_of(&params));
     assert_eq!(opened.digest(), params.digest());
     assert_eq!(opened.path(), Some(path.as_path()));
-    let mut names: Vec<_> =
-        fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut names: Vec<_> = fs::read_dir(&folder.0)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     names.sort();
     assert_eq!(names, ["x.params", "x.params.checked"]);
 }
@@ -61,7 +68,9 @@ fn saving_never_overwrites() {
 fn a_file_cut_anywhere_is_truncated() {
     let folder = Folder::new("cut");
     let bytes = bytes_of(&Secrets::of(1).ours(CIRCUIT));
-    let cuts = (0..bytes.len()).step_by(101).chain([863, 864, 867, 868, bytes.len() - 1]);
+    let cuts = (0..bytes.len())
+        .step_by(101)
+        .chain([863, 864, 867, 868, bytes.len() - 1]);
     for cut in cuts {
         let (kind, message) = refusal(&folder, &bytes[..cut]);
         assert_eq!(kind, ErrorKind::ParamsTruncated, "{cut}: {message}");
@@ -79,7 +88,13 @@ fn a_file_that_goes_on_is_refused() {
 /// Offsets of one point of each kind and section.
 fn points(params: &Params, bytes: &[u8]) -> Vec<(&'static str, usize)> {
     let ic = params.vk().ic.len();
-    let mut places = vec![("α", 0), ("β", 96), ("β in G2", 192), ("δ", 576), ("IC", 868)];
+    let mut places = vec![
+        ("α", 0),
+        ("β", 96),
+        ("β in G2", 192),
+        ("δ", 576),
+        ("IC", 868),
+    ];
     let mut at = 868 + 96 * ic;
     for section in ["H", "L", "A", "B in G1", "B in G2"] {
         let count = u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
@@ -107,7 +122,11 @@ fn a_point_off_the_curve_or_at_infinity_is_found_in_every_section() {
         let mut infinity = bytes.clone();
         infinity[at..at + size].fill(0);
         infinity[at] = 0x40;
-        assert_eq!(refusal(&folder, &infinity).0, ErrorKind::ParamsBadPoint, "{section}");
+        assert_eq!(
+            refusal(&folder, &infinity).0,
+            ErrorKind::ParamsBadPoint,
+            "{section}"
+        );
     }
 }
 
@@ -156,7 +175,10 @@ fn a_point_outside_the_group_is_found_even_after_the_file_was_checked() {
         let times = fs::metadata(&path).unwrap().modified().unwrap();
         fs::write(&path, &stray).unwrap();
         fs::File::open(&path).unwrap().set_modified(times).unwrap();
-        assert_eq!(Params::open(&path).unwrap_err().kind(), ErrorKind::ParamsBadPoint);
+        assert_eq!(
+            Params::open(&path).unwrap_err().kind(),
+            ErrorKind::ParamsBadPoint
+        );
     }
 }
 
@@ -194,16 +216,25 @@ fn parameters_of_another_circuit_say_what_differs() {
     let error = params.check_fits(&other).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ParamsMismatch);
     assert!(error.message().contains("private variables"), "{error}");
-    params.check_fits(&synthesise(CIRCUIT).unwrap().shape()).unwrap();
+    params
+        .check_fits(&synthesise(CIRCUIT).unwrap().shape())
+        .unwrap();
 }
 
 #[test]
 fn what_is_no_file_is_told_apart() {
     let folder = Folder::new("nofile");
     let kind = |path: &Path| Params::open(path).unwrap_err().kind();
-    assert_eq!(kind(&folder.0.join("missing.params")), ErrorKind::ParamsMissing);
+    assert_eq!(
+        kind(&folder.0.join("missing.params")),
+        ErrorKind::ParamsMissing
+    );
     assert_eq!(kind(&folder.0), ErrorKind::ParamsUnreadable);
-    let path = file(&folder, "text.params", &b"not parameters at all ".repeat(200));
+    let path = file(
+        &folder,
+        "text.params",
+        &b"not parameters at all ".repeat(200),
+    );
     assert_eq!(kind(&path), ErrorKind::ParamsTruncated);
 }
 
@@ -228,8 +259,12 @@ fn without_root<T>(work: impl FnOnce() -> T) -> T {
 #[test]
 fn a_file_that_may_not_be_read_is_told_apart() {
     let folder = Folder::new("permission");
-    let path = file(&folder, "x.params", &bytes_of(&Secrets::of(1).ours(CIRCUIT)));
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    let path = file(
+        &folder,
+        "x.params",
+        &bytes_of(&Secrets::of(1).ours(CIRCUIT)),
+    );
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     let error = without_root(|| Params::open(&path)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ParamsUnreadable);
     assert!(error.message().contains("permission"), "{error}");
@@ -238,7 +273,11 @@ fn a_file_that_may_not_be_read_is_told_apart() {
 #[test]
 fn a_folder_that_cannot_be_written_keeps_no_memory_and_opens_all_the_same() {
     let folder = Folder::new("readonly");
-    let path = file(&folder, "x.params", &bytes_of(&Secrets::of(1).ours(CIRCUIT)));
+    let path = file(
+        &folder,
+        "x.params",
+        &bytes_of(&Secrets::of(1).ours(CIRCUIT)),
+    );
     fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o555)).unwrap();
     let opened = without_root(|| Params::open(&path));
     fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o755)).unwrap();

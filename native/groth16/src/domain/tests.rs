@@ -10,7 +10,10 @@ fn random(rng: &mut ChaCha8Rng, n: usize) -> Vec<Scalar> {
 }
 
 fn evaluate(coefficients: &[Scalar], x: &Scalar) -> Scalar {
-    coefficients.iter().rev().fold(Scalar::ZERO, |sum, coefficient| sum * x + coefficient)
+    coefficients
+        .iter()
+        .rev()
+        .fold(Scalar::ZERO, |sum, coefficient| sum * x + coefficient)
 }
 
 /// The inverse transform by its definition.
@@ -18,7 +21,9 @@ fn interpolate(values: &[Scalar]) -> Vec<Scalar> {
     let n = values.len();
     let inverse_root = root_of_unity(n.trailing_zeros()).invert().unwrap();
     let scale = Scalar::from(n as u64).invert().unwrap();
-    (0..n).map(|i| evaluate(values, &inverse_root.pow_vartime([i as u64])) * scale).collect()
+    (0..n)
+        .map(|i| evaluate(values, &inverse_root.pow_vartime([i as u64])) * scale)
+        .collect()
 }
 
 #[test]
@@ -55,11 +60,18 @@ fn the_quotient_divides() {
         let c: Vec<_> = a.iter().zip(&b).map(|(a, b)| a * b).collect();
         let h = domain.quotient([a.clone(), b.clone(), c.clone()]);
         assert_eq!(h.len(), n - 1);
-        let h: Vec<_> = h.iter().map(|bytes| Scalar::from_bytes_le(bytes).unwrap()).collect();
+        let h: Vec<_> = h
+            .iter()
+            .map(|bytes| Scalar::from_bytes_le(bytes).unwrap())
+            .collect();
         let x = Scalar::random(&mut rng);
         let lagrange = domain.lagrange_at(&x);
         let at = |values: &[Scalar]| -> Scalar {
-            values.iter().zip(&lagrange).map(|(value, lagrange)| value * lagrange).sum()
+            values
+                .iter()
+                .zip(&lagrange)
+                .map(|(value, lagrange)| value * lagrange)
+                .sum()
         };
         let z = x.pow_vartime([n as u64]) - Scalar::ONE;
         assert_eq!(at(&a) * at(&b) - at(&c), evaluate(&h, &x) * z, "{n}");
@@ -73,7 +85,11 @@ fn lagrange_coefficients_interpolate() {
         let values = random(&mut rng, n);
         let x = Scalar::random(&mut rng);
         let lagrange = Domain::new(n).lagrange_at(&x);
-        let sum: Scalar = values.iter().zip(&lagrange).map(|(value, l)| value * l).sum();
+        let sum: Scalar = values
+            .iter()
+            .zip(&lagrange)
+            .map(|(value, l)| value * l)
+            .sum();
         assert_eq!(sum, evaluate(&interpolate(&values), &x), "{n}");
     }
 }

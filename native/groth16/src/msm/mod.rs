@@ -4,6 +4,8 @@
 //! affine addition; only the rest goes through Pippenger's buckets. Everything computes on the
 //! current rayon pool: blst's own thread pool is never woken.
 
+mod affine;
+mod grid;
 mod pippenger;
 mod sum;
 
@@ -82,7 +84,10 @@ impl Variables {
             match class {
                 ZERO => {}
                 ONE => query.ones.push(point),
-                full => query.full.push(Term { point, scalar: full - FULL }),
+                full => query.full.push(Term {
+                    point,
+                    scalar: full - FULL,
+                }),
             }
             point += 1;
         }
@@ -118,6 +123,13 @@ pub(crate) fn g2(points: &[G2Affine], query: &Query, scalars: &[[u8; 32]]) -> G2
 /// Σ scalarᵢ · pointᵢ with a full-width scalar for each point, little-endian, below the order.
 pub(crate) fn g1_full(points: &[G1Affine], scalars: &[[u8; 32]]) -> G1Projective {
     pippenger::g1_full(points, scalars)
+}
+
+/// Bytes that a multi-scalar multiplication of up to `terms` terms needs besides its operands on a
+/// pool of `threads` threads: in the device stage on the device's pool, in finish on the caller's.
+/// An upper estimate for G2; G1 needs little more than half.
+pub fn scratch_bytes(terms: usize, threads: usize) -> u64 {
+    pippenger::scratch_bytes(terms, threads)
 }
 
 fn projective_g1(point: blst_p1) -> G1Projective {

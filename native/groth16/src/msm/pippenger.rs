@@ -1,173 +1,340 @@
-//! Pippenger's bucket method for full-width scalars, over blst's single-threaded tiles.
+//! Pippenger's bucket method for full-width scalars, with affine buckets.
 //!
 //! The work is a grid: a row for each window of bits, a column for each share of the terms. A
 //! tile is one cell, computed by one task of the current pool with its own buckets:
 //!
 //! ```text
 //!               terms 0..dx   dx..2dx
-//! bits 240-254  [ tile ]      [ tile ]      Σ of a row, then ×2^window down the rows
-//! bits 225-239  [ tile ]      [ tile ]
+//! bits 247-259  [ tile ]      [ tile ]      Σ of a row, then ×2^window down the rows
+//! bits 234-246  [ tile ]      [ tile ]
 //!    …
 //! ```
+//!
+//! Within a tile the terms are sorted by bucket, and each bucket's points are added in pairs,
+//! the sums in pairs again, and so on, all buckets in one batch.
 
-use std::ptr;
+use std::slice;
 
-use blst::{
-    blst_p1, blst_p1_affine, blst_p1s_mult_pippenger_scratch_sizeof, blst_p1s_tile_pippenger,
-    blst_p2, blst_p2_affine, blst_p2s_mult_pippenger_scratch_sizeof, blst_p2s_tile_pippenger,
-};
-use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
+use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
+use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
+use ff::PrimeField;
 use group::{prime::PrimeCurveAffine, Group};
 use rayon::prelude::*;
 
+use super::affine::{Additions, Affine, Coordinate, Pending, BATCH};
+use super::grid::{digit, share, Grid, FEW, SEGMENTS};
 use super::Term;
 
-/// Bits of a scalar: the order of the group is below 2^255.
-const SCALAR_BITS: usize = 255;
-
-/// The largest window. Its buckets take 12 MiB in G1 and 24 MiB in G2 for each thread.
-const MAX_WINDOW: usize = 17;
-
-/// Fewer terms than this are multiplied one by one.
-const FEW: usize = 16;
-
-/// A group that blst has tiles for.
-trait Tiles: PrimeCurveAffine + Send + Sync {
-    /// Σ of the tile for the bits from `bit0`. The lists have one pointer a term and a null at
-    /// the end; `buckets` has `bucket_words << (window - 1)` zeros and is left so.
-    ///
-    /// # Safety
-    /// The pointers must be valid, of scalars to 32 bytes, and there must be two terms or more.
-    unsafe fn tile(
-        points: &[*const Self],
-        scalars: &[*const u8],
-        buckets: &mut [u64],
-        bit0: usize,
-        window: usize,
-    ) -> Self::Curve;
-
-    /// 64-bit words of one bucket.
-    fn bucket_words() -> usize;
+/// A group with coordinates of its own.
+pub(super) trait Points: PrimeCurveAffine<Scalar = Scalar> + Send + Sync {
+    type Coordinate: Coordinate;
+    fn view(points: &[Self]) -> &[Affine<Self::Coordinate>];
+    fn from_view(point: &Affine<Self::Coordinate>) -> Self;
 }
 
-impl Tiles for G1Affine {
-    unsafe fn tile(
-        points: &[*const Self],
-        scalars: &[*const u8],
-        buckets: &mut [u64],
-        bit0: usize,
-        window: usize,
-    ) -> G1Projective {
-        let mut sum = blst_p1::default();
-        // SAFETY: `G1Affine` is a transparent `blst_p1_affine`; the rest is the caller's word.
-        unsafe {
-            blst_p1s_tile_pippenger(
-                &mut sum,
-                points.as_ptr().cast::<*const blst_p1_affine>(),
-                points.len() - 1,
-                scalars.as_ptr(),
-                SCALAR_BITS,
-                buckets.as_mut_ptr(),
-                bit0,
-                window,
-            );
-        }
-        super::projective_g1(sum)
+impl Points for G1Affine {
+    type Coordinate = blst_fp;
+
+    fn view(points: &[Self]) -> &[Affine<blst_fp>] {
+        // SAFETY: both are two coordinates, x first.
+        unsafe { slice::from_raw_parts(points.as_ptr().cast(), points.len()) }
     }
 
-    fn bucket_words() -> usize {
-        // SAFETY: a pure function of its argument; of 0 points it gives one bucket.
-        unsafe { blst_p1s_mult_pippenger_scratch_sizeof(0) / 8 }
+    fn from_view(point: &Affine<blst_fp>) -> Self {
+        let mut out = G1Affine::identity();
+        *out.as_mut() = blst_p1_affine {
+            x: point.x,
+            y: point.y,
+        };
+        out
     }
 }
 
-impl Tiles for G2Affine {
-    unsafe fn tile(
-        points: &[*const Self],
-        scalars: &[*const u8],
-        buckets: &mut [u64],
-        bit0: usize,
-        window: usize,
-    ) -> G2Projective {
-        let mut sum = blst_p2::default();
+impl Points for G2Affine {
+    type Coordinate = blst_fp2;
+
+    fn view(points: &[Self]) -> &[Affine<blst_fp2>] {
         // SAFETY: as for `G1Affine`.
-        unsafe {
-            blst_p2s_tile_pippenger(
-                &mut sum,
-                points.as_ptr().cast::<*const blst_p2_affine>(),
-                points.len() - 1,
-                scalars.as_ptr(),
-                SCALAR_BITS,
-                buckets.as_mut_ptr(),
-                bit0,
-                window,
-            );
+        unsafe { slice::from_raw_parts(points.as_ptr().cast(), points.len()) }
+    }
+
+    fn from_view(point: &Affine<blst_fp2>) -> Self {
+        let mut out = G2Affine::identity();
+        *out.as_mut() = blst_p2_affine {
+            x: point.x,
+            y: point.y,
+        };
+        out
+    }
+}
+
+/// Which of the points and scalars a multiplication takes.
+#[derive(Clone, Copy)]
+enum Terms<'a> {
+    /// Each point with the scalar of the same index; so many.
+    All(usize),
+    Some(&'a [Term]),
+}
+
+impl Terms<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Terms::All(count) => *count,
+            Terms::Some(terms) => terms.len(),
         }
-        super::projective_g2(sum)
     }
 
-    fn bucket_words() -> usize {
-        // SAFETY: as for `G1Affine`.
-        unsafe { blst_p2s_mult_pippenger_scratch_sizeof(0) / 8 }
+    #[inline(always)]
+    fn get(&self, i: usize) -> (usize, usize) {
+        match self {
+            Terms::All(_) => (i, i),
+            Terms::Some(terms) => (terms[i].point as usize, terms[i].scalar as usize),
+        }
     }
 }
 
-/// How the work is cut: window bits, rows, and columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Grid {
-    window: usize,
-    rows: usize,
-    columns: usize,
+/// The top bit of a sorted entry: the point is to be subtracted.
+const NEGATIVE: u32 = 1 << 31;
+
+/// What a task needs for its tiles, kept from one to the next.
+struct Scratch<F> {
+    /// The bucket of digit ±1 first.
+    buckets: Vec<Affine<F>>,
+    /// Bucket and sign of each term of a share, then the terms' points in the buckets' order.
+    digits: Vec<u32>,
+    sorted: Vec<u32>,
+    /// Where each bucket's run starts, in `sorted` or in `sums`, and the end of the last.
+    starts: Vec<u32>,
+    sums: Vec<Affine<F>>,
+    additions: Additions<F>,
 }
 
-impl Grid {
-    /// The grid that takes `threads` threads the least time, counted in point additions: a tile
-    /// costs one for each term and 2.8 for each bucket (two additions that are 40 % dearer).
-    fn for_terms(terms: usize, threads: usize) -> Grid {
-        let mut best = (f64::INFINITY, Grid { window: 1, rows: SCALAR_BITS + 1, columns: 1 });
-        for window in 2..=MAX_WINDOW {
-            // One row more than whole windows: the signed digits carry past the top.
-            let rows = SCALAR_BITS / window + 1;
-            for columns in 1..=(2 * threads).min(terms / FEW + 1) {
-                let tile = terms.div_ceil(columns) as f64 + 2.8 * (1 << (window - 1)) as f64;
-                let cost = (rows * columns).div_ceil(threads) as f64 * tile;
-                if cost < best.0 {
-                    best = (cost, Grid { window, rows, columns });
-                }
+impl<F: Coordinate> Scratch<F> {
+    fn new(window: usize) -> Self {
+        Scratch {
+            buckets: vec![Affine::INFINITY; 1 << (window - 1)],
+            digits: Vec::new(),
+            sorted: Vec::new(),
+            starts: Vec::new(),
+            sums: Vec::new(),
+            additions: Additions::new(),
+        }
+    }
+
+    /// Sorts terms by bucket. Those of digit zero are left out.
+    fn sort(
+        &mut self,
+        terms: Terms<'_>,
+        range: std::ops::Range<usize>,
+        digit: impl Fn(usize) -> i32,
+    ) {
+        let count = self.buckets.len();
+        self.starts.clear();
+        self.starts.resize(count + 1, 0);
+        self.digits.clear();
+        for i in range.clone() {
+            let digit = digit(terms.get(i).1);
+            let bucket = digit.unsigned_abs();
+            let sign = if digit < 0 { NEGATIVE } else { 0 };
+            self.digits.push(bucket | sign);
+            if bucket > 0 {
+                self.starts[bucket as usize] += 1;
             }
         }
-        best.1
+        // Counts become ends, and, as the terms are put in from the last, starts.
+        for i in 1..=count {
+            self.starts[i] += self.starts[i - 1];
+        }
+        let total = self.starts[count] as usize;
+        self.sorted.clear();
+        self.sorted.resize(total, 0);
+        for (i, &digit) in range.zip(&self.digits).rev() {
+            let bucket = (digit & !NEGATIVE) as usize;
+            if bucket > 0 {
+                self.starts[bucket] -= 1;
+                self.sorted[self.starts[bucket] as usize] =
+                    terms.get(i).0 as u32 | digit & NEGATIVE;
+            }
+        }
+        // `starts[b]` is now the start of bucket b's run, b from 1; shift it to b − 1.
+        self.starts.rotate_left(1);
+        self.starts[count] = total as u32;
+    }
+
+    /// Adds the sorted terms' points to the buckets.
+    fn fill(&mut self, points: &[Affine<F>]) {
+        let buckets = self.buckets.len();
+        let Scratch {
+            sorted,
+            starts,
+            sums,
+            additions,
+            ..
+        } = self;
+        let signed = |entry: u32| {
+            let point = &points[(entry & !NEGATIVE) as usize];
+            if entry & NEGATIVE == 0 {
+                *point
+            } else {
+                point.negative()
+            }
+        };
+        // The first round reads the points, the bucket's own among them.
+        sums.clear();
+        sums.resize(sorted.len() / 2 + buckets + 1, Affine::INFINITY);
+        let mut to = 0;
+        let mut longest = 0;
+        for bucket in 0..buckets {
+            let run = &sorted[starts[bucket] as usize..starts[bucket + 1] as usize];
+            let held = self.buckets[bucket];
+            starts[bucket] = to as u32;
+            let mut run = run;
+            if let (false, Some((first, rest))) = (held.is_infinity(), run.split_first()) {
+                additions.push(&held, &signed(*first), to, sums);
+                (run, to) = (rest, to + 1);
+            } else if !held.is_infinity() {
+                sums[to] = held;
+                to += 1;
+            }
+            let pairs = run.chunks_exact(2);
+            if let [last] = pairs.remainder() {
+                sums[to] = signed(*last);
+                to += 1;
+            }
+            for pair in pairs {
+                additions.push(&signed(pair[0]), &signed(pair[1]), to, sums);
+                to += 1;
+            }
+            longest = longest.max(to - starts[bucket] as usize);
+        }
+        starts[buckets] = to as u32;
+        additions.flush(sums);
+        // The others halve the runs in place.
+        while longest > 1 {
+            longest = 0;
+            let mut to = 0;
+            for bucket in 0..buckets {
+                let (start, end) = (starts[bucket] as usize, starts[bucket + 1] as usize);
+                starts[bucket] = to as u32;
+                let mut from = start;
+                if (end - start) % 2 == 1 {
+                    sums[to] = sums[from];
+                    (from, to) = (from + 1, to + 1);
+                }
+                while from < end {
+                    let (a, b) = (sums[from], sums[from + 1]);
+                    additions.push(&a, &b, to, sums);
+                    (from, to) = (from + 2, to + 1);
+                }
+                longest = longest.max(to - starts[bucket] as usize);
+            }
+            starts[buckets] = to as u32;
+            additions.flush(sums);
+        }
+        for (bucket, held) in self.buckets.iter_mut().enumerate() {
+            if self.starts[bucket] < self.starts[bucket + 1] {
+                *held = self.sums[self.starts[bucket] as usize];
+            }
+        }
     }
 }
 
-/// A term's addresses, null-terminated lists of which blst takes.
-struct Addresses<A> {
-    points: Vec<*const A>,
-    scalars: Vec<*const u8>,
+/// Σ (i + 1) · bucketᵢ; the buckets are infinities afterwards.
+///
+/// Segments of `m` buckets go through it at once, so that their additions make batches: each
+/// yields its plain sum R and its weighted sum T, and the whole is Σ Tⱼ + m · Σ j · Rⱼ.
+fn integrate<A: Points>(scratch: &mut Scratch<A::Coordinate>) -> A::Curve {
+    let Scratch {
+        buckets, additions, ..
+    } = scratch;
+    let segments = buckets.len().min(SEGMENTS);
+    let m = buckets.len() / segments;
+    let mut plain = vec![Affine::INFINITY; segments];
+    let mut weighted = vec![Affine::INFINITY; segments];
+    for step in (0..m).rev() {
+        for j in 0..segments {
+            let sum = plain[j];
+            additions.push(&sum, &buckets[j * m + step], j, &mut plain);
+        }
+        additions.flush(&mut plain);
+        for (j, plain) in plain.iter().enumerate() {
+            let sum = weighted[j];
+            additions.push(&sum, plain, j, &mut weighted);
+        }
+        additions.flush(&mut weighted);
+    }
+    buckets.fill(Affine::INFINITY);
+
+    let mut sum = A::Curve::identity();
+    let mut by_index = A::Curve::identity();
+    for j in (1..segments).rev() {
+        sum += A::from_view(&plain[j]);
+        by_index += sum;
+    }
+    for _ in 0..m.trailing_zeros() {
+        by_index = by_index.double();
+    }
+    weighted
+        .iter()
+        .fold(by_index, |total, point| total + A::from_view(point))
 }
 
-// SAFETY: the addresses are of shared slices that outlive them and are only read.
-unsafe impl<A> Sync for Addresses<A> {}
+/// Bytes of the scratch of a multiplication by `threads` threads in G2, at most, if it has at most
+/// `terms` terms. In G1 it is little more than half of that.
+pub(super) fn scratch_bytes(terms: usize, threads: usize) -> u64 {
+    let point = size_of::<Affine<blst_fp2>>();
+    let window = Grid::for_terms(terms, threads).window;
+    let (share, buckets) = (share(window).min(terms), 1 << (window - 1));
+    let sorting = size_of::<u32>() * (2 * share + buckets);
+    let segments = 2 * SEGMENTS.min(buckets);
+    let batch = BATCH * size_of::<Pending<blst_fp2>>();
+    (threads * (point * (share / 2 + 2 * buckets + segments) + sorting + batch)) as u64
+}
 
-fn sum<A: Tiles>(columns: &[Addresses<A>], grid: Grid) -> A::Curve
+fn multiply<A: Points>(points: &[A], terms: Terms<'_>, scalars: &[[u8; 32]]) -> A::Curve
 where
     A::Curve: Send,
 {
-    let row_sums: Vec<A::Curve> = (0..grid.rows * grid.columns)
+    let count = terms.len();
+    if count < FEW {
+        let product = |i| {
+            let (point, scalar) = terms.get(i);
+            // Below the order wherever this crate made it.
+            let scalar = Scalar::from_repr_vartime(scalars[scalar]).unwrap_or_default();
+            points[point] * scalar
+        };
+        return (0..count).map(product).sum();
+    }
+    let view = A::view(points);
+    let Grid {
+        window,
+        rows,
+        columns,
+    } = Grid::for_terms(count, rayon::current_num_threads());
+    let tiles: Vec<A::Curve> = (0..rows * columns)
         .into_par_iter()
+        .with_max_len(1)
         .map_init(
-            || vec![0_u64; A::bucket_words() << (grid.window - 1)],
-            |buckets, i| {
-                let column = &columns[i % grid.columns];
-                let bit0 = i / grid.columns * grid.window;
-                // SAFETY: the addresses are valid and each column has two terms or more.
-                unsafe { A::tile(&column.points, &column.scalars, buckets, bit0, grid.window) }
+            || Scratch::new(window),
+            |scratch, tile| {
+                let (row, column) = (tile / columns, tile % columns);
+                let end = (column + 1) * count / columns;
+                let mut start = column * count / columns;
+                while start < end {
+                    let range = start..end.min(start + share(window));
+                    start = range.end;
+                    scratch.sort(terms, range, |scalar| {
+                        digit(&scalars[scalar], row * window, window)
+                    });
+                    scratch.fill(view);
+                }
+                integrate::<A>(scratch)
             },
         )
         .collect();
     let mut total = A::Curve::identity();
-    for row in row_sums.chunks(grid.columns).rev() {
-        for _ in 0..grid.window {
+    for row in tiles.chunks(columns).rev() {
+        for _ in 0..window {
             total = total.double();
         }
         for tile in row {
@@ -177,62 +344,17 @@ where
     total
 }
 
-fn multiply<A>(terms: usize, term: impl Fn(usize) -> (*const A, *const u8)) -> A::Curve
-where
-    A: Tiles,
-    A::Curve: Send,
-{
-    let grid = Grid::for_terms(terms, rayon::current_num_threads());
-    let columns: Vec<Addresses<A>> = (0..grid.columns)
-        .map(|column| {
-            let range =
-                column * terms / grid.columns..(column + 1) * terms / grid.columns;
-            let (mut points, mut scalars): (Vec<_>, Vec<_>) = range.map(&term).unzip();
-            points.push(ptr::null());
-            scalars.push(ptr::null());
-            Addresses { points, scalars }
-        })
-        .collect();
-    sum(&columns, grid)
-}
-
-fn indexed<A>(points: &[A], terms: &[Term], scalars: &[[u8; 32]]) -> A::Curve
-where
-    A: Tiles<Scalar = blstrs::Scalar>,
-    A::Curve: Send,
-{
-    if terms.len() < FEW {
-        let products = terms.iter().map(|term| {
-            points[term.point as usize] * scalar(&scalars[term.scalar as usize])
-        });
-        return products.sum();
-    }
-    multiply(terms.len(), |i| {
-        let term = terms[i];
-        (ptr::from_ref(&points[term.point as usize]), scalars[term.scalar as usize].as_ptr())
-    })
-}
-
-/// The scalar of `bytes`, which are below the order wherever this crate made them.
-fn scalar(bytes: &[u8; 32]) -> blstrs::Scalar {
-    <blstrs::Scalar as ff::PrimeField>::from_repr_vartime(*bytes).unwrap_or_default()
-}
-
 /// Σ over `terms` in G1.
 pub(super) fn g1(points: &[G1Affine], terms: &[Term], scalars: &[[u8; 32]]) -> G1Projective {
-    indexed(points, terms, scalars)
+    multiply(points, Terms::Some(terms), scalars)
 }
 
 /// Σ over `terms` in G2.
 pub(super) fn g2(points: &[G2Affine], terms: &[Term], scalars: &[[u8; 32]]) -> G2Projective {
-    indexed(points, terms, scalars)
+    multiply(points, Terms::Some(terms), scalars)
 }
 
 /// Σ scalarᵢ · pointᵢ in G1; the shorter list decides.
 pub(super) fn g1_full(points: &[G1Affine], scalars: &[[u8; 32]]) -> G1Projective {
-    let terms = points.len().min(scalars.len());
-    if terms < FEW {
-        return points.iter().zip(scalars).map(|(point, bytes)| *point * scalar(bytes)).sum();
-    }
-    multiply(terms, |i| (ptr::from_ref(&points[i]), scalars[i].as_ptr()))
+    multiply(points, Terms::All(points.len().min(scalars.len())), scalars)
 }

@@ -14,8 +14,10 @@ pub(super) fn g1(points: &[G1Affine], indices: &[u32]) -> G1Projective {
     indices
         .par_chunks(CHUNK)
         .map(|chunk| {
-            let chunk: Vec<*const blst_p1_affine> =
-                chunk.iter().map(|&i| ptr::from_ref(points[i as usize].as_ref())).collect();
+            let chunk: Vec<*const blst_p1_affine> = chunk
+                .iter()
+                .map(|&i| ptr::from_ref(points[i as usize].as_ref()))
+                .collect();
             let mut sum = blst_p1::default();
             // SAFETY: `chunk` has as many valid pointers as it says; `sum` is ours.
             unsafe { blst_p1s_add(&mut sum, chunk.as_ptr(), chunk.len()) };
@@ -29,8 +31,10 @@ pub(super) fn g2(points: &[G2Affine], indices: &[u32]) -> G2Projective {
     indices
         .par_chunks(CHUNK)
         .map(|chunk| {
-            let chunk: Vec<*const blst_p2_affine> =
-                chunk.iter().map(|&i| ptr::from_ref(points[i as usize].as_ref())).collect();
+            let chunk: Vec<*const blst_p2_affine> = chunk
+                .iter()
+                .map(|&i| ptr::from_ref(points[i as usize].as_ref()))
+                .collect();
             let mut sum = blst_p2::default();
             // SAFETY: as in `g1`.
             unsafe { blst_p2s_add(&mut sum, chunk.as_ptr(), chunk.len()) };

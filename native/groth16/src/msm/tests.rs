@@ -37,7 +37,11 @@ fn scalars(rng: &mut ChaCha8Rng, count: usize, sparse: bool) -> Vec<Scalar> {
 }
 
 fn naive(points: &[G1Affine], scalars: &[Scalar]) -> G1Projective {
-    points.iter().zip(scalars).map(|(point, scalar)| *point * scalar).sum()
+    points
+        .iter()
+        .zip(scalars)
+        .map(|(point, scalar)| *point * scalar)
+        .sum()
 }
 
 #[test]
@@ -51,7 +55,11 @@ fn a_query_of_any_mixture_is_the_naive_sum() {
             let query = variables.query(0..count, |_| true);
             assert!(query.full.len() + query.ones.len() <= count);
             let full = variables.into_full();
-            assert_eq!(g1(&points, &query, &full), naive(&points, &values), "{count} {sparse}");
+            assert_eq!(
+                g1(&points, &query, &full),
+                naive(&points, &values),
+                "{count} {sparse}"
+            );
         }
     }
 }
@@ -60,11 +68,20 @@ fn a_query_of_any_mixture_is_the_naive_sum() {
 fn equal_scalars_and_equal_points_meet_in_one_bucket() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let point = G1Affine::from(G1Projective::random(&mut rng));
-    for scalar in [-Scalar::ONE, Scalar::from(1 << 20), Scalar::random(&mut rng)] {
+    for scalar in [
+        -Scalar::ONE,
+        Scalar::from(1 << 20),
+        Scalar::random(&mut rng),
+    ] {
         let scalars = vec![scalar.to_bytes_le(); 500];
         let same = vec![point; 500];
-        assert_eq!(g1_full(&same, &scalars), point * (scalar * Scalar::from(500)));
-        let cancelling: Vec<_> = (0..500).map(|i| if i % 2 == 0 { point } else { -point }).collect();
+        assert_eq!(
+            g1_full(&same, &scalars),
+            point * (scalar * Scalar::from(500))
+        );
+        let cancelling: Vec<_> = (0..500)
+            .map(|i| if i % 2 == 0 { point } else { -point })
+            .collect();
         assert_eq!(g1_full(&cancelling, &scalars), G1Projective::identity());
     }
 }
@@ -85,11 +102,16 @@ fn g2_is_the_naive_sum() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     for count in [0, 1, 2, 17, 300, 1000] {
         let values = scalars(&mut rng, count, count % 2 == 0);
-        let points: Vec<G2Affine> =
-            (0..count).map(|_| G2Projective::random(&mut rng).into()).collect();
+        let points: Vec<G2Affine> = (0..count)
+            .map(|_| G2Projective::random(&mut rng).into())
+            .collect();
         let variables = Variables::classify(&[], &values);
         let query = variables.query(0..count, |_| true);
-        let sum: G2Projective = points.iter().zip(&values).map(|(point, scalar)| *point * scalar).sum();
+        let sum: G2Projective = points
+            .iter()
+            .zip(&values)
+            .map(|(point, scalar)| *point * scalar)
+            .sum();
         assert_eq!(g2(&points, &query, &variables.into_full()), sum, "{count}");
     }
 }

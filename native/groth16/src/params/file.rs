@@ -1,4 +1,4 @@
-//! The parameter file, in bellperson's format.
+//! The parameter file, in bellperson's format, and how it is read; `written` writes it.
 //!
 //! ```text
 //! α₁ β₁  β₂ γ₂  δ₁ δ₂ │ n IC₁… │ n H₁… │ n L₁… │ n A₁… │ n B₁… │ n B₂…
@@ -7,9 +7,8 @@
 //! Points are uncompressed and big-endian, 96 bytes in G1 (₁) and 192 in G2 (₂); the counts `n`
 //! are 32-bit big-endian. Nothing follows.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, ErrorKind as IoKind, Write};
+use std::fs::File;
+use std::io::{self, ErrorKind as IoKind};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::slice::from_ref;
@@ -23,7 +22,7 @@ use super::{remembered, Params, VerifyingKey};
 use crate::{Error, ErrorKind};
 
 /// Points read, hashed and decoded at a time.
-const BLOCK: usize = 1 << 15;
+pub(super) const BLOCK: usize = 1 << 15;
 
 /// α₁ β₁ β₂ γ₂ δ₁ δ₂.
 const KEY_BYTES: u64 = 3 * 96 + 3 * 192;
@@ -32,7 +31,7 @@ const KEY_BYTES: u64 = 3 * 96 + 3 * 192;
 const WAY_OUT: &str = "move it away, then fetch or generate it again";
 
 /// A group's points in the file.
-trait Encoded: PrimeCurveAffine + Send + Sync {
+pub(super) trait Encoded: PrimeCurveAffine + Send + Sync {
     const BYTES: usize;
     /// Checks the encoding and the curve, not the group.
     fn decode(bytes: &[u8]) -> Option<Self>;
@@ -85,21 +84,32 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.file.read_exact_at(bytes, offset).map_err(|error| match error.kind() {
-            IoKind::UnexpectedEof => Error::new(
-                ErrorKind::ParamsTruncated,
-                format!("{} became shorter while it was read; {WAY_OUT}", self.path.display()),
-            ),
-            _ => unreadable(self.path, &error),
-        })
+        self.file
+            .read_exact_at(bytes, offset)
+            .map_err(|error| match error.kind() {
+                IoKind::UnexpectedEof => Error::new(
+                    ErrorKind::ParamsTruncated,
+                    format!(
+                        "{} became shorter while it was read; {WAY_OUT}",
+                        self.path.display()
+                    ),
+                ),
+                _ => unreadable(self.path, &error),
+            })
     }
 
     /// Follows the counts to the end of the file and checks that it is there, before any point
     /// is looked at.
     fn check_length(&self) -> Result<(), Error> {
         let mut end = KEY_BYTES;
-        let sections =
-            [("IC", 96), ("H", 96), ("L", 96), ("A", 96), ("B in G1", 96), ("B in G2", 192)];
+        let sections = [
+            ("IC", 96),
+            ("H", 96),
+            ("L", 96),
+            ("A", 96),
+            ("B in G1", 96),
+            ("B in G2", 192),
+        ];
         for (section, point_bytes) in sections {
             let truncated = |need: u64| {
                 Error::new(
@@ -157,7 +167,12 @@ impl Reader<'_> {
             );
             for point in decoded {
                 let point = point.ok_or_else(|| {
-                    bad_point(self.path, section, points.len(), "is at infinity or off the curve")
+                    bad_point(
+                        self.path,
+                        section,
+                        points.len(),
+                        "is at infinity or off the curve",
+                    )
                 })?;
                 points.push(point);
             }
@@ -176,7 +191,10 @@ impl Reader<'_> {
 
     fn one<A: Encoded>(&mut self, name: &str) -> Result<A, Error> {
         let point = self.points(name, 1)?;
-        point.first().copied().ok_or_else(|| bad_point(self.path, name, 0, "is missing"))
+        point
+            .first()
+            .copied()
+            .ok_or_else(|| bad_point(self.path, name, 0, "is missing"))
     }
 }
 
@@ -193,7 +211,10 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
 fn bad_point(path: &Path, section: &str, index: usize, what: &str) -> Error {
     Error::new(
         ErrorKind::ParamsBadPoint,
-        format!("point {index} of {section} in {} {what}; {WAY_OUT}", path.display()),
+        format!(
+            "point {index} of {section} in {} {what}; {WAY_OUT}",
+            path.display()
+        ),
     )
 }
 
@@ -201,7 +222,10 @@ pub(super) fn open(path: &Path, progress: &(dyn Fn(f64) + Sync)) -> Result<Param
     let file = File::open(path).map_err(|error| match error.kind() {
         IoKind::NotFound => Error::new(
             ErrorKind::ParamsMissing,
-            format!("there is no file {}; generate the parameters or name their folder", path.display()),
+            format!(
+                "there is no file {}; generate the parameters or name their folder",
+                path.display()
+            ),
         ),
         _ => unreadable(path, &error),
     })?;
@@ -211,7 +235,11 @@ pub(super) fn open(path: &Path, progress: &(dyn Fn(f64) + Sync)) -> Result<Param
     }
     let length = metadata.len();
     // Decoding takes about a tenth of the time of decoding and checking.
-    let decoding = if remembered::expects(path, length) { 1.0 } else { 0.1 };
+    let decoding = if remembered::expects(path, length) {
+        1.0
+    } else {
+        0.1
+    };
     let mut reader = Reader {
         path,
         file,
@@ -229,7 +257,15 @@ pub(super) fn open(path: &Path, progress: &(dyn Fn(f64) + Sync)) -> Result<Param
     let delta_g2 = reader.one("δ in G2")?;
     let ic = reader.section("IC")?;
     let params = Params {
-        vk: VerifyingKey { alpha_g1, beta_g1, beta_g2, gamma_g2, delta_g1, delta_g2, ic },
+        vk: VerifyingKey {
+            alpha_g1,
+            beta_g1,
+            beta_g2,
+            gamma_g2,
+            delta_g1,
+            delta_g2,
+            ic,
+        },
         h: reader.section("H")?,
         l: reader.section("L")?,
         a: reader.section("A")?,
@@ -239,7 +275,9 @@ pub(super) fn open(path: &Path, progress: &(dyn Fn(f64) + Sync)) -> Result<Param
         path: Some(path.to_path_buf()),
     };
     if !remembered::knows(path, &params.digest, length) {
-        check_groups(&params, path, &|part| progress(decoding + part * (1.0 - decoding)))?;
+        check_groups(&params, path, &|part| {
+            progress(decoding + part * (1.0 - decoding))
+        })?;
         remembered::remember(path, &params.digest, length);
     }
     progress(1.0);
@@ -288,96 +326,19 @@ fn check_group<A: Encoded>(
     done: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
     for (block, points) in points.chunks(BLOCK / 4).enumerate() {
-        if let Some(i) = points.par_iter().position_first(|point| !point.is_in_group()) {
+        if let Some(i) = points
+            .par_iter()
+            .position_first(|point| !point.is_in_group())
+        {
             let index = block * (BLOCK / 4) + i;
-            return Err(bad_point(path, section, index, "is outside the prime-order group"));
+            return Err(bad_point(
+                path,
+                section,
+                index,
+                "is outside the prime-order group",
+            ));
         }
         done(points.len());
     }
     Ok(())
-}
-
-fn write_points<A: Encoded>(points: &[A], out: &mut dyn Write) -> io::Result<()> {
-    let pieces = rayon::current_num_threads();
-    for points in points.chunks(BLOCK) {
-        let encoded: Vec<Vec<u8>> = points
-            .par_chunks(points.len().div_ceil(pieces))
-            .map(|points| {
-                let mut bytes = Vec::with_capacity(A::BYTES * points.len());
-                points.iter().for_each(|point| point.encode(&mut bytes));
-                bytes
-            })
-            .collect();
-        for bytes in encoded {
-            out.write_all(&bytes)?;
-        }
-    }
-    Ok(())
-}
-
-fn write_section<A: Encoded>(points: &[A], out: &mut dyn Write) -> io::Result<()> {
-    let count = u32::try_from(points.len())
-        .map_err(|_| io::Error::new(IoKind::InvalidInput, "more points than the format can count"))?;
-    out.write_all(&count.to_be_bytes())?;
-    write_points(points, out)
-}
-
-pub(super) fn write(params: &Params, out: &mut dyn Write) -> io::Result<()> {
-    let vk = &params.vk;
-    write_points(&[vk.alpha_g1, vk.beta_g1], out)?;
-    write_points(&[vk.beta_g2, vk.gamma_g2], out)?;
-    write_points(&[vk.delta_g1], out)?;
-    write_points(&[vk.delta_g2], out)?;
-    for points in [&vk.ic, &params.h, &params.l, &params.a, &params.b_g1] {
-        write_section(points, out)?;
-    }
-    write_section(&params.b_g2, out)
-}
-
-pub(super) fn save(params: &Params, path: &Path) -> Result<(), Error> {
-    let unwritable = |error: io::Error| {
-        Error::new(
-            ErrorKind::ParamsUnwritable,
-            format!(
-                "{} cannot be written ({error}); look at the folder's space and permissions",
-                path.display()
-            ),
-        )
-    };
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(unwritable(io::Error::new(IoKind::InvalidInput, "no file name")));
-    };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let mut partial = OsString::from(".");
-    partial.push(name);
-    partial.push(format!(".partial-{}", std::process::id()));
-    let partial = folder.join(partial);
-
-    let written = File::create(&partial).and_then(|file| {
-        let mut out = BufWriter::with_capacity(1 << 20, file);
-        write(params, &mut out)?;
-        out.flush()?;
-        out.get_ref().sync_all()?;
-        // A link, unlike a rename, fails if the name is taken.
-        match fs::hard_link(&partial, path) {
-            Err(error) if error.kind() != IoKind::AlreadyExists && !path.exists() => {
-                // A file system without links.
-                fs::rename(&partial, path)?;
-            }
-            linked => linked?,
-        }
-        File::open(folder)?.sync_all()
-    });
-    let _ = fs::remove_file(&partial);
-    written.map_err(unwritable)?;
-    let length = fs::metadata(path).map_err(unwritable)?.len();
-    remembered::remember(path, &params.digest, length);
-    Ok(())
-}
-
-/// The digest that the file of `params` has or would have.
-pub(super) fn digest(params: &Params) -> io::Result<[u8; 32]> {
-    let mut hash = Sha256::new();
-    write(params, &mut hash)?;
-    Ok(hash.finalize().into())
 }

@@ -1,10 +1,12 @@
 //! Groth16 parameters (the SRS of one circuit), decoded and in memory.
 //!
-//! Owns what parameters are and whether they fit a circuit. `file` reads and writes them,
+//! Owns what parameters are and whether they fit a circuit. `file` reads them, `written`
+//! writes them,
 //! `remembered` knows which files were checked before.
 
 mod file;
 mod remembered;
+mod written;
 
 use std::fmt;
 use std::io::Write;
@@ -80,15 +82,24 @@ impl Params {
         b_g1: Vec<G1Affine>,
         b_g2: Vec<G2Affine>,
     ) -> Result<Params, Error> {
-        let mut params = Params { vk, h, l, a, b_g1, b_g2, digest: [0; 32], path: None };
-        params.digest = file::digest(&params)
+        let mut params = Params {
+            vk,
+            h,
+            l,
+            a,
+            b_g1,
+            b_g2,
+            digest: [0; 32],
+            path: None,
+        };
+        params.digest = written::digest(&params)
             .map_err(|error| Error::new(ErrorKind::TooLarge, error.to_string()))?;
         Ok(params)
     }
 
     /// Writes the parameters in bellperson's format.
     pub fn write_to(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        file::write(self, out)
+        written::write(self, out)
     }
 
     /// Writes the parameters to a new file at `path`, whole or not at all (a temporary file
@@ -97,7 +108,7 @@ impl Params {
     ///
     /// Errors: `ParamsUnwritable`.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
-        file::save(self, path)
+        written::save(self, path)
     }
 
     /// The verifying key.
@@ -128,10 +139,18 @@ impl Params {
         let queries = [
             ("public variables", self.vk.ic.len(), shape.inputs),
             ("private variables", self.l.len(), shape.aux),
-            ("points in H", self.h.len(), shape.domain().saturating_sub(1)),
+            (
+                "points in H",
+                self.h.len(),
+                shape.domain().saturating_sub(1),
+            ),
             ("points in A", self.a.len(), shape.inputs + shape.a_aux),
             ("points in B", self.b_g1.len(), shape.b_inputs + shape.b_aux),
-            ("points in B (G2)", self.b_g2.len(), shape.b_inputs + shape.b_aux),
+            (
+                "points in B (G2)",
+                self.b_g2.len(),
+                shape.b_inputs + shape.b_aux,
+            ),
         ];
         for (what, have, want) in queries {
             if have != want {

@@ -49,7 +49,11 @@ pub(super) fn knows(params: &Path, digest: &[u8; 32], bytes: u64) -> bool {
 
 /// Remembers that this content passed, if the folder lets us.
 pub(super) fn remember(params: &Path, digest: &[u8; 32], bytes: u64) {
-    let memory = Memory { version: VERSION, sha256: hex(digest), bytes };
+    let memory = Memory {
+        version: VERSION,
+        sha256: hex(digest),
+        bytes,
+    };
     let place = place(params);
     let mut partial = OsString::from(&place);
     partial.push(format!(".partial-{}", std::process::id()));

@@ -60,7 +60,10 @@ impl Assembly {
             values
         };
         let matrix = |matrix: &Matrix| {
-            [column(&matrix.inputs, self.inputs), column(&matrix.aux, self.aux)]
+            [
+                column(&matrix.inputs, self.inputs),
+                column(&matrix.aux, self.aux),
+            ]
         };
         let [a, b, c] = &self.matrices;
         let (a, (b, c)) = rayon::join(|| matrix(a), || rayon::join(|| matrix(b), || matrix(c)));
@@ -89,7 +92,11 @@ impl Assembly {
                 Index::Input(i) => (&mut matrix.inputs, i as u32),
                 Index::Aux(i) => (&mut matrix.aux, i as u32),
             };
-            entries.push(Entry { variable, constraint, coefficient });
+            entries.push(Entry {
+                variable,
+                constraint,
+                coefficient,
+            });
         }
     }
 }

@@ -46,7 +46,15 @@ impl Toxic {
             random_scalar()?,
         ];
         let (g1, g2) = (G1Projective::generator(), G2Projective::generator());
-        Ok(Toxic { alpha, beta, gamma, delta, tau, g1, g2 })
+        Ok(Toxic {
+            alpha,
+            beta,
+            gamma,
+            delta,
+            tau,
+            g1,
+            g2,
+        })
     }
 
     /// Given scalars and generators: for tests that compare setups byte by byte.
@@ -55,13 +63,28 @@ impl Toxic {
         g1: G1Projective,
         g2: G2Projective,
     ) -> Toxic {
-        Toxic { alpha, beta, gamma, delta, tau, g1, g2 }
+        Toxic {
+            alpha,
+            beta,
+            gamma,
+            delta,
+            tau,
+            g1,
+            g2,
+        }
     }
 }
 
 impl Drop for Toxic {
     fn drop(&mut self) {
-        let Toxic { alpha, beta, gamma, delta, tau, .. } = self;
+        let Toxic {
+            alpha,
+            beta,
+            gamma,
+            delta,
+            tau,
+            ..
+        } = self;
         for secret in [alpha, beta, gamma, delta, tau] {
             wipe(std::slice::from_mut(secret));
         }
@@ -108,7 +131,10 @@ pub fn generate<C: Circuit<Scalar>>(
     if n.trailing_zeros() >= Scalar::S || n.max(variables) > u32::MAX as usize / 2 {
         return Err(Error::new(
             ErrorKind::TooLarge,
-            format!("a circuit of {} constraints is too large", assembly.constraints),
+            format!(
+                "a circuit of {} constraints is too large",
+                assembly.constraints
+            ),
         ));
     }
     progress(0.02);
@@ -127,25 +153,37 @@ pub fn generate<C: Circuit<Scalar>>(
         let powers = Secrets(powers(&toxic.tau, n));
         let scale = (toxic.tau.pow_vartime([n as u64]) - Scalar::ONE) * delta_inverse;
         in_slices(&powers.0[..n - 1], progress, 0.08..0.3, |powers| {
-            let points: Vec<_> = powers.iter().map(|power| g1.multiply(&(*power * scale))).collect();
+            let points: Vec<_> = powers
+                .iter()
+                .map(|power| g1.multiply(&(*power * scale)))
+                .collect();
             G1Projective::normalise(&points)
         })
     };
 
     let lagrange = Secrets(Domain::new(n).lagrange_at(&toxic.tau));
-    let [[a_inputs, a_aux], [b_inputs, b_aux], [c_inputs, c_aux]] =
-        assembly.evaluate(&lagrange.0).map(|matrix| matrix.map(Secrets));
+    let [[a_inputs, a_aux], [b_inputs, b_aux], [c_inputs, c_aux]] = assembly
+        .evaluate(&lagrange.0)
+        .map(|matrix| matrix.map(Secrets));
     drop(lagrange);
-    let queries = Queries { g1: &g1, g2: &g2, alpha: toxic.alpha, beta: toxic.beta };
+    let queries = Queries {
+        g1: &g1,
+        g2: &g2,
+        alpha: toxic.alpha,
+        beta: toxic.beta,
+    };
     let (inputs, aux) = (assembly.inputs, assembly.aux);
     let columns = [&a_inputs, &b_inputs, &c_inputs];
     let mut points = queries.compute(columns, inputs, gamma_inverse, progress, 0.3..0.31);
     let columns = [&a_aux, &b_aux, &c_aux];
-    let rest = queries.compute(columns, aux, delta_inverse, progress, 0.31..1.0);
+    let rest = queries.compute(columns, aux, delta_inverse, progress, 0.31..0.98);
     let ic = std::mem::take(&mut points.external);
     points.append(rest);
 
-    let unused = ic.iter().chain(&points.external).any(|point| bool::from(point.is_identity()));
+    let unused = ic
+        .iter()
+        .chain(&points.external)
+        .any(|point| bool::from(point.is_identity()));
     if unused {
         return Err(Error::new(
             ErrorKind::Synthesis,
@@ -161,7 +199,12 @@ pub fn generate<C: Circuit<Scalar>>(
         delta_g2: (toxic.g2 * toxic.delta).to_affine(),
         ic,
     };
-    let Points { a, b_g1, b_g2, external } = points;
+    let Points {
+        a,
+        b_g1,
+        b_g2,
+        external,
+    } = points;
     let params = Params::from_parts(vk, h, external, a, b_g1, b_g2)?;
     progress(1.0);
     Ok(params)
@@ -176,7 +219,10 @@ fn in_slices<T: Sync, U: Send>(
 ) -> Vec<U> {
     let mut out = Vec::with_capacity(items.len());
     // Whole tasks, so that no slice ends on a small one.
-    let slice = items.len().div_ceil(20).next_multiple_of(CHUNK * rayon::current_num_threads());
+    let slice = items
+        .len()
+        .div_ceil(20)
+        .next_multiple_of(CHUNK * rayon::current_num_threads());
     for items in items.chunks(slice.max(1)) {
         let mapped: Vec<Vec<U>> = items.par_chunks(CHUNK).map(&map).collect();
         out.extend(mapped.into_iter().flatten());
@@ -226,13 +272,21 @@ impl Queries<'_> {
     ) -> Points {
         let starts: Vec<usize> = (0..variables).step_by(CHUNK).collect();
         let mut out = Points::default();
-        let batch = starts.len().div_ceil(20).next_multiple_of(rayon::current_num_threads());
+        let batch = starts
+            .len()
+            .div_ceil(20)
+            .next_multiple_of(rayon::current_num_threads());
         for (i, starts) in starts.chunks(batch.max(1)).enumerate() {
             let chunks: Vec<Points> = starts
                 .par_iter()
                 .map(|&start| {
                     let range = start..variables.min(start + CHUNK);
-                    self.chunk(&a.0[range.clone()], &b.0[range.clone()], &c.0[range], inverse)
+                    self.chunk(
+                        &a.0[range.clone()],
+                        &b.0[range.clone()],
+                        &c.0[range],
+                        inverse,
+                    )
                 })
                 .collect();
             chunks.into_iter().for_each(|chunk| out.append(chunk));
@@ -244,10 +298,17 @@ impl Queries<'_> {
 
     fn chunk(&self, a: &[Scalar], b: &[Scalar], c: &[Scalar], inverse: Scalar) -> Points {
         let occurring = |column: &[Scalar]| -> Vec<Scalar> {
-            column.iter().copied().filter(|value| !value.is_zero_vartime()).collect()
+            column
+                .iter()
+                .copied()
+                .filter(|value| !value.is_zero_vartime())
+                .collect()
         };
         let in_g1 = |scalars: &[Scalar]| {
-            let points: Vec<_> = scalars.iter().map(|scalar| self.g1.multiply(scalar)).collect();
+            let points: Vec<_> = scalars
+                .iter()
+                .map(|scalar| self.g1.multiply(scalar))
+                .collect();
             G1Projective::normalise(&points)
         };
         let external: Vec<Scalar> = a

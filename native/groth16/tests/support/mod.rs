@@ -1,5 +1,9 @@
 //! Circuits and shortcuts that the tests share.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "test code; clippy only knows it in #[test] functions"
+)]
 
 use std::sync::atomic::AtomicBool;
 
@@ -50,7 +54,12 @@ impl Circuit<Scalar> for Mixed {
             };
             let out = cs.alloc(|| format!("out {i}"), || Ok(next))?;
             if i % 5 == 4 {
-                cs.enforce(|| "public", |lc| lc + variable, |lc| lc + public, |lc| lc + out);
+                cs.enforce(
+                    || "public",
+                    |lc| lc + variable,
+                    |lc| lc + public,
+                    |lc| lc + out,
+                );
             } else {
                 let factor = cs.alloc(|| format!("factor {i}"), || Ok(other))?;
                 cs.enforce(
@@ -121,12 +130,16 @@ pub fn prove<C: Circuit<Scalar>>(
     let assignment = synthesise(circuit).unwrap();
     let mut prepared = prepare(assignment, params, blinding).unwrap();
     let never = AtomicBool::new(false);
-    let output = device.prove(&mut prepared, params, &mut Unobserved, &never).unwrap();
+    let output = device
+        .prove(&mut prepared, params, &mut Unobserved, &never)
+        .unwrap();
     finish(prepared, output, params).unwrap()
 }
 
 pub fn peer_verifies(params: &peer::Parameters<Bls12>, proof: &[u8], inputs: &[Scalar]) -> bool {
-    let Ok(proof) = peer::Proof::read(proof) else { return false };
+    let Ok(proof) = peer::Proof::read(proof) else {
+        return false;
+    };
     peer::verify_proof(&peer::prepare_verifying_key(&params.vk), &proof, inputs).unwrap()
 }
 
