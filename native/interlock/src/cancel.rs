@@ -1,5 +1,7 @@
 //! A request to stop waiting or working.
 
+#[cfg(test)]
+use super::sabotage::{sabotaged, Sabotage};
 use super::sync::{Arc, AtomicBool, Condvar, Mutex, Ordering};
 use std::sync::PoisonError;
 
@@ -32,6 +34,10 @@ impl Waiter {
             return false;
         }
         *place = to;
+        #[cfg(test)]
+        if sabotaged(Sabotage::NoWakeUp) {
+            return true;
+        }
         self.changed.notify_one();
         true
     }
@@ -40,6 +46,11 @@ impl Waiter {
     pub(crate) fn wait(&self) -> Place {
         let mut place = relock(self.place.lock());
         while *place == Place::Waiting {
+            #[cfg(test)]
+            if sabotaged(Sabotage::LookThenSleep) {
+                drop(place);
+                place = relock(self.place.lock());
+            }
             place = relock(self.changed.wait(place));
         }
         *place

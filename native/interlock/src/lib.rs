@@ -2,8 +2,15 @@
 //!
 //! A [`DeviceLock`] is handed over in the order of asking. A [`Turn`] leads a worker through prepare, device and
 //! finish, and takes and gives back the lock where its [`LockScope`] says.
+// The model checker runs these very sources, on its own primitives.
+#![cfg_attr(test, allow(clippy::duplicate_mod))]
+
 mod cancel;
 mod lock;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod sabotage;
 mod turn;
 mod sync {
     pub(crate) use std::sync::atomic::{AtomicBool, Ordering};

@@ -12,6 +12,8 @@ use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 
 use super::cancel::{relock, Cancel, Place, Waiter};
+#[cfg(test)]
+use super::sabotage::{sabotaged, Sabotage};
 use super::sync::{Arc, Mutex};
 
 /// Stamps what happens to a lock. The lock calls it at the only right instants: `asked` before it looks, `granted`
@@ -66,6 +68,9 @@ pub struct DeviceLock {
 struct Inner {
     holder: Option<u16>,
     queue: VecDeque<(u16, Arc<Waiter>)>,
+    /// Everybody who ever asked, in order.
+    #[cfg(test)]
+    joined: Vec<u16>,
 }
 
 impl DeviceLock {
@@ -87,12 +92,18 @@ impl DeviceLock {
             if cancel.is_cancelled() {
                 return Err(Cancelled);
             }
+            #[cfg(test)]
+            inner.joined.push(worker);
             if inner.holder.is_none() {
                 inner.holder = Some(worker);
                 None
             } else {
                 let waiter = Waiter::new();
                 inner.queue.push_back((worker, waiter.clone()));
+                #[cfg(test)]
+                if sabotaged(Sabotage::LastFirst) {
+                    inner.queue.rotate_right(1);
+                }
                 Some(waiter)
             }
         };
@@ -100,7 +111,15 @@ impl DeviceLock {
             cancel.watch(&waiter);
             let place = waiter.wait();
             cancel.unwatch(&waiter);
+            #[cfg(test)]
+            if sabotaged(Sabotage::DropTheGrant) && cancel.is_cancelled() {
+                return Err(Cancelled);
+            }
             if place == Place::Cancelled {
+                #[cfg(test)]
+                if sabotaged(Sabotage::StayInTheQueue) {
+                    return Err(Cancelled);
+                }
                 relock(self.inner.lock())
                     .queue
                     .retain(|(_, w)| !Arc::ptr_eq(w, &waiter));
@@ -121,6 +140,13 @@ impl DeviceLock {
         relock(self.inner.lock()).holder
     }
 
+    /// Everybody who ever asked, in order.
+    #[cfg(test)]
+    #[allow(dead_code)] // The model's copy of this file uses it.
+    pub(crate) fn joined(&self) -> Vec<u16> {
+        relock(self.inner.lock()).joined.clone()
+    }
+
     /// How many workers wait.
     pub fn waiting(&self) -> usize {
         relock(self.inner.lock()).queue.len()
@@ -130,10 +156,17 @@ impl DeviceLock {
         let mut inner = relock(self.inner.lock());
         inner.holder = None;
         while let Some((worker, waiter)) = inner.queue.pop_front() {
-            if waiter.decide(Place::Granted) {
+            let granted = waiter.decide(Place::Granted);
+            #[cfg(test)]
+            let granted = granted || sabotaged(Sabotage::GrantTheCancelled);
+            if granted {
                 inner.holder = Some(worker);
                 break;
             }
+        }
+        #[cfg(test)]
+        if sabotaged(Sabotage::LeaveOpen) {
+            inner.holder = None;
         }
     }
 }
@@ -149,6 +182,12 @@ struct Held<'l>(&'l DeviceLock);
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
+        #[cfg(test)]
+        if sabotaged(Sabotage::UnlockThenStamp)
+            || sabotaged(Sabotage::KeepOnPanic) && std::thread::panicking()
+        {
+            return;
+        }
         self.0.hand_over();
     }
 }
@@ -160,6 +199,10 @@ impl<O: Observer> Guard<'_, O> {
         // SAFETY: the guard is not dropped, so `held` and `observer` are each moved out of it once. `held` comes out
         // first: should the stamp panic, the lock is given back all the same.
         let held = unsafe { std::ptr::read(&guard.held) };
+        #[cfg(test)]
+        if sabotaged(Sabotage::UnlockThenStamp) {
+            guard.held.0.hand_over();
+        }
         guard.observer.released();
         // SAFETY: as above.
         let observer = unsafe { std::ptr::read(&guard.observer) };

@@ -93,6 +93,24 @@ struct Place<'l> {
 /// A turn in one of its stages: [`PickedUp`] → [`Preparing`] → [`OnDevice`] → [`Finishing`].
 ///
 /// Dropping it in any stage, also while a panic unwinds, gives the lock back with its stamp.
+///
+/// ```
+/// use interlock::{Cancel, DeviceLock, LockScope, Turn};
+/// let (lock, cancel) = (DeviceLock::new(), Cancel::new());
+/// let turn = Turn::pick_up(&lock, LockScope::Kernels, 0, ()).prepare(&cancel)?;
+/// assert_eq!(lock.holder(), None);
+/// let turn = turn.device(&cancel)?;
+/// assert_eq!(lock.holder(), Some(0));
+/// turn.finish().put_down();
+/// # Ok::<(), interlock::Cancelled>(())
+/// ```
+///
+/// No stage can be left out:
+/// ```compile_fail,E0599
+/// # use interlock::{Cancel, DeviceLock, LockScope, Turn};
+/// # let (lock, cancel) = (DeviceLock::new(), Cancel::new());
+/// Turn::pick_up(&lock, LockScope::Kernels, 0, ()).device(&cancel);
+/// ```
 pub struct Turn<'l, S> {
     at: Place<'l>,
     stage: S,

@@ -165,7 +165,7 @@ fn beyond_the_bound_events_are_lost_and_told_of_and_notices_kept() {
 
 #[test]
 fn a_ring_s_loss_that_is_itself_lost_keeps_its_count() {
-    let (mut bench, _, _) = bench();
+    let (bench, _, _) = bench();
     bench.file.set(|f| f.write = Some(libc::EIO));
     let journal = Journal::new(bench.file.clone(), 0);
     let mut journal = std::mem::ManuallyDrop::new(journal);

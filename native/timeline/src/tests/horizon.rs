@@ -178,7 +178,7 @@ fn a_device_at_work_holds_the_mark_back() {
 
 #[test]
 fn a_device_stamp_that_would_break_a_promise_is_moved() {
-    let mut bench = Bench::new();
+    let bench = Bench::new();
     let p = Partition {
         proof: bench.proof("p1"),
         attempt: 1,

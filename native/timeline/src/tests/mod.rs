@@ -4,6 +4,7 @@ mod faults;
 mod golden;
 mod horizon;
 mod loss;
+mod scene;
 
 use std::io;
 use std::sync::{Arc, Mutex};
