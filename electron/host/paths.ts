@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { InterlockError } from '../contract/errors.ts';
 import { visibleText } from '../contract/visible-text.ts';
 
@@ -53,11 +53,13 @@ function isUsableRuntime(folder: string): boolean {
   }
 }
 
+/** The real path, also of a folder that is not there yet: then of the part above it that is. */
 function realpathOr(folder: string): string {
+  const whole = resolve(folder);
   try {
-    return realpathSync(folder);
+    return realpathSync(whole);
   } catch {
-    return resolve(folder);
+    return dirname(whole) === whole ? whole : join(realpathOr(dirname(whole)), basename(whole));
   }
 }
 

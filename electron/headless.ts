@@ -1,0 +1,125 @@
+/**
+ * The host without a window: wiring only. `serve` is the host, its socket door and its web door in one process; the first SIGINT, SIGTERM
+ * or SIGHUP drains, the second ends at once.
+ */
+import { join } from 'node:path';
+import { InterlockError } from './contract/errors.ts';
+import { sleep } from './contract/clock.ts';
+import { createClient } from './contract/client.ts';
+import type { Output } from './doors/cli/output.ts';
+import { connectToHost } from './doors/socket/client.ts';
+import { localTransport } from './doors/socket/local.ts';
+import { startSocketDoor, type SocketDoor } from './doors/socket/server.ts';
+import { checkoutFolder } from './engines/builtin/binary.ts';
+import { systemClock } from './host/clock.ts';
+import { createHost, type HostOptions, type RunningHost } from './host/host.ts';
+import { dataLayout, hostSocketPath } from './host/paths.ts';
+import { clockTime } from './host/words.ts';
+
+export interface ServeOptions {
+  host: HostOptions;
+  web: { port: number | null; publicOrigin: string | null } | null;
+  firstProof: boolean;
+}
+
+/** A host with its socket door, for `serve` and for `prove` alike. */
+export async function openHostWithSocket(options: HostOptions): Promise<{ host: RunningHost; door: SocketDoor }> {
+  const host = await createHost(options);
+  try {
+    const door = await startSocketDoor(host, hostSocketPath(host.dataFolder, options.environment ?? process.env));
+    return { host, door };
+  } catch (error) {
+    await host.close('now');
+    throw error;
+  }
+}
+
+/** Runs until it is told to end. Answers the exit code. */
+export async function serve(options: ServeOptions, output: Output): Promise<number> {
+  const log = (line: string) => output.say(`${clockTime(systemClock.wallMs())}  ${line}`);
+  const opened = await openOrFindRunning(options, log, output);
+  if (opened === null) return 0;
+  const { host, door } = opened;
+  let interrupts = 0;
+  let tellEnd: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => (tellEnd = resolve));
+  const onSignal = (signal: NodeJS.Signals) => {
+    interrupts++;
+    if (interrupts === 1) log(`${signal}: finishing what was begun; once more ends at once.`);
+    else void host.close('now');
+    tellEnd();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  let web: { close(): Promise<void> } | null = null;
+  try {
+    if (options.web) web = await openPage(host, options.web, log, output);
+    log(`History and proofs are in ${host.dataFolder}`);
+    if (options.firstProof) await proveFirst(host, log);
+    await asked;
+  } finally {
+    await web?.close();
+    await host.close('drain');
+    await door.close();
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, onSignal);
+  }
+  log('Ended.');
+  return 0;
+}
+
+/** Null when another host runs already: then its link is printed. */
+async function openOrFindRunning(options: ServeOptions, log: (line: string) => void, output: Output) {
+  const socket = hostSocketPath(options.host.dataFolder, options.host.environment ?? process.env);
+  for (let tries = 0; ; tries++) {
+    const running = await connectToHost(socket);
+    if (running) {
+      log('A host is running already; this is its link.');
+      try {
+        const { url } = await createClient(running).make_link({});
+        await output.data(`${url}\n`);
+      } catch (error) {
+        log(error instanceof Error ? error.message : String(error));
+      } finally {
+        running.close();
+      }
+      return null;
+    }
+    try {
+      return await openHostWithSocket({ ...options.host, onNotice: (severity, message) => log(severity === 'info' ? message : `${severity}: ${message}`) });
+    } catch (error) {
+      // A host that is just starting or ending holds the folder without answering yet, or still.
+      if (!(error instanceof InterlockError) || error.code !== 'host_running' || tries >= 20) throw error;
+      await sleep(systemClock, 250);
+    }
+  }
+}
+
+async function openPage(host: RunningHost, web: NonNullable<ServeOptions['web']>, log: (line: string) => void, output: Output) {
+  const { startWebDoor } = await import('./doors/web/web-door.ts');
+  const { loadShell } = await import('./doors/shell.ts');
+  const door = await startWebDoor(host, {
+    port: web.port ?? undefined,
+    publicOrigin: web.publicOrigin ?? undefined,
+    clock: systemClock,
+    shell: loadShell(join(checkoutFolder(), 'out', 'renderer')),
+    tokenFile: dataLayout(host.dataFolder).token,
+    log,
+  });
+  host.setLinkMaker(() => door.makeLink());
+  log('Open this link in a browser on this machine (it works once; a fresh one: npx interlock link)');
+  await output.data(`${door.makeLink()}\n`);
+  return door;
+}
+
+/** One proof, so that a first start shows a living timeline; only where there is no history yet. */
+async function proveFirst(host: RunningHost, log: (line: string) => void): Promise<void> {
+  const client = createClient(localTransport(host));
+  const { proofs } = await client.list_proofs({ state: 'any', limit: 1 });
+  if (proofs.length > 0) return;
+  const answer = await client.prove({});
+  log(`A first proof was queued: ${answer.proofs.join(', ')} (without it: --no-first-proof).`);
+}
+
+if (import.meta.main) {
+  const { runProgram } = await import('./cli.ts');
+  await runProgram(process.argv.slice(2));
+}
