@@ -24,6 +24,8 @@ interface Feed {
 }
 const feeds = new Map<number, Feed>();
 let lastId = 0;
+/** Tells this load of the page from the one before. */
+const PAGE = 1 + Math.floor(Math.random() * 2 ** 47);
 
 ipcRenderer.on(MESSAGE, (_event, id: number, message: LiveMessage | null) => {
   const feed = feeds.get(id);
@@ -49,7 +51,7 @@ const link = {
     const lost = () => {
       if (feeds.delete(id)) onClose();
     };
-    void (ipcRenderer.invoke(OPEN, id) as Promise<Result<unknown>>).then((result) => {
+    void (ipcRenderer.invoke(OPEN, id, PAGE) as Promise<Result<unknown>>).then((result) => {
       if (!result.ok) lost();
     }, lost);
     return () => {

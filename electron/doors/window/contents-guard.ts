@@ -1,5 +1,6 @@
 /** What any web contents of the program may do, set as it is made: stay where it is. Takes Electron's objects as plain shapes. */
 import { isOwnPage, isOwnUrl } from './navigation.ts';
+import { APP_URL } from './scheme.ts';
 
 interface Preventable {
   preventDefault(): void;
@@ -9,6 +10,7 @@ interface Preventable {
 export interface GuardedContents {
   on(event: string, listener: (event: Preventable, second?: unknown) => void): unknown;
   setWindowOpenHandler(handler: (details: { url: string }) => { action: 'deny' }): void;
+  loadURL(url: string): Promise<void>;
 }
 
 /** Navigations, redirects, new windows and webviews: prevented unless they end on our own page. */
@@ -24,6 +26,13 @@ export function guardContents(contents: GuardedContents, onPrevented: (what: str
   contents.on('will-attach-webview', (event) => {
     event.preventDefault();
     onPrevented('a webview');
+  });
+  // about:blank is entered without asking; it is left again at once (the gate answers it nothing meanwhile).
+  contents.on('did-navigate', (event, second) => {
+    const url = event.url ?? (typeof second === 'string' ? second : '');
+    if (isOwnPage(url)) return;
+    onPrevented('staying at another place');
+    contents.loadURL(APP_URL).catch(() => {});
   });
   contents.setWindowOpenHandler(() => {
     onPrevented('a new window');

@@ -2,7 +2,7 @@
 export const CHANNELS = {
   /** invoke (name, input) → Result */
   call: 'interlock:call',
-  /** invoke (id): begins a live feed; what it carries comes on `message`. */
+  /** invoke (id, page): begins a live feed; what it carries comes on `message`. `page` is a number of this load of the page. */
   openLive: 'interlock:live-open',
   /** invoke (id): ends it. */
   closeLive: 'interlock:live-close',

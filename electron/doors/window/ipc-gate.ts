@@ -29,7 +29,7 @@ export interface GateMain {
 }
 
 export interface LiveFeeds {
-  open(id: number): void;
+  open(id: number, page: number): void;
   close(id: number): void;
   took(id: number, count: number): void;
 }
@@ -47,9 +47,10 @@ export interface GateOptions {
 const REFUSED_CALLS: ReadonlySet<CallName> = new Set(['make_link']);
 
 const FeedId = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 31));
+const PageId = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2 ** 48));
 const ARGUMENTS = {
   [CHANNELS.call]: v.strictTuple([v.pipe(v.string(), v.maxLength(64)), v.unknown()]),
-  [CHANNELS.openLive]: v.strictTuple([FeedId]),
+  [CHANNELS.openLive]: v.strictTuple([FeedId, PageId]),
   [CHANNELS.closeLive]: v.strictTuple([FeedId]),
   [CHANNELS.tookLive]: v.strictTuple([FeedId, v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000))]),
 } as const;
@@ -86,7 +87,8 @@ function plain(args: unknown[]): unknown {
   }
   if (text.length > ARGUMENTS_MOST) throw new InterlockError('too_large', `The arguments may have ${ARGUMENTS_MOST} characters.`);
   return JSON.parse(text, (key, value: unknown) => {
-    if (key === '__proto__' || key === 'constructor' || key === 'prototype') throw new InterlockError('bad_request', `The key ${key} is not allowed.`);
+    if (key === '__proto__' || key === 'constructor' || key === 'prototype')
+      throw new InterlockError('bad_request', `The key ${key} is not allowed.`);
     return value;
   });
 }
@@ -130,7 +132,16 @@ export function openGate(ipcMain: GateMain, options: GateOptions): void {
       return transport.call(name, checked.output);
     }),
   );
-  ipcMain.handle(CHANNELS.openLive, guarded(CHANNELS.openLive, ([id]) => (feeds.open(id), done())));
-  ipcMain.handle(CHANNELS.closeLive, guarded(CHANNELS.closeLive, ([id]) => (feeds.close(id), done())));
-  ipcMain.handle(CHANNELS.tookLive, guarded(CHANNELS.tookLive, ([id, count]) => (feeds.took(id, count), done())));
+  ipcMain.handle(
+    CHANNELS.openLive,
+    guarded(CHANNELS.openLive, ([id, page]) => (feeds.open(id, page), done())),
+  );
+  ipcMain.handle(
+    CHANNELS.closeLive,
+    guarded(CHANNELS.closeLive, ([id]) => (feeds.close(id), done())),
+  );
+  ipcMain.handle(
+    CHANNELS.tookLive,
+    guarded(CHANNELS.tookLive, ([id, count]) => (feeds.took(id, count), done())),
+  );
 }

@@ -26,6 +26,7 @@ export class LiveRelay implements LiveFeeds {
   readonly #transport: Pick<Transport, 'live'>;
   readonly #send: (id: number, message: LiveMessage | null) => void;
   readonly #feeds = new Map<number, Feed>();
+  #page = 0;
 
   /** `send` passes a message to the page; null says that the feed ended. */
   constructor(transport: Pick<Transport, 'live'>, send: (id: number, message: LiveMessage | null) => void) {
@@ -37,7 +38,10 @@ export class LiveRelay implements LiveFeeds {
     return this.#feeds.size;
   }
 
-  open(id: number): void {
+  /** `page` is another number after each load: the feeds of the page before are gone with it. */
+  open(id: number, page: number): void {
+    if (page !== this.#page) this.closeAll();
+    this.#page = page;
     if (this.#feeds.has(id)) return;
     if (this.#feeds.size >= FEEDS_MOST) {
       this.#send(id, null);
@@ -61,7 +65,7 @@ export class LiveRelay implements LiveFeeds {
     if (feed.ahead <= CAUGHT_UP && feed.leave === null) this.#follow(id, feed);
   }
 
-  /** The page is gone or loads anew: nobody listens any more. */
+  /** The page is gone: nobody listens any more. */
   closeAll(): void {
     for (const id of this.#feeds.keys()) this.close(id);
   }

@@ -13,7 +13,12 @@ export function isOwnUrl(text: string): boolean {
     return false;
   }
   return (
-    url.protocol === `${SCHEME}:` && url.host === APP_HOST && url.username === '' && url.password === '' && url.port === '' && text.startsWith(`${APP_ORIGIN}/`)
+    url.protocol === `${SCHEME}:` &&
+    url.host === APP_HOST &&
+    url.username === '' &&
+    url.password === '' &&
+    url.port === '' &&
+    text.startsWith(`${APP_ORIGIN}/`)
   );
 }
 

@@ -60,7 +60,12 @@ export function mayHave(permission: string, ours: boolean): boolean {
 /** The part of Electron's session that hands out permissions. */
 export interface PermissionSession {
   setPermissionRequestHandler(
-    handler: (contents: unknown, permission: string, callback: (granted: boolean) => void, details: { isMainFrame?: boolean; requestingUrl?: string }) => void,
+    handler: (
+      contents: unknown,
+      permission: string,
+      callback: (granted: boolean) => void,
+      details: { isMainFrame?: boolean; requestingUrl?: string },
+    ) => void,
   ): void;
   setPermissionCheckHandler(
     handler: (contents: unknown, permission: string, origin: string, details: { isMainFrame?: boolean; requestingUrl?: string }) => boolean,

@@ -20,7 +20,11 @@ export interface SchemeAnswer {
 }
 
 const NOT_FOUND: SchemeAnswer = { status: 404, headers: { ...PAGE_HEADERS, 'cache-control': 'no-store' }, body: null };
-const NOT_ALLOWED: SchemeAnswer = { status: 405, headers: { ...PAGE_HEADERS, 'cache-control': 'no-store', allow: 'GET, HEAD' }, body: null };
+const NOT_ALLOWED: SchemeAnswer = {
+  status: 405,
+  headers: { ...PAGE_HEADERS, 'cache-control': 'no-store', allow: 'GET, HEAD' },
+  body: null,
+};
 
 /** The answer to a request of the window. `url` is taken as it came: what does not begin with our origin, byte for byte, is not there. */
 export function answerScheme(shell: Shell, method: string, url: string): SchemeAnswer {
