@@ -28,6 +28,9 @@ export interface BuiltinOptions {
 
 const CONNECT_EVERY_MS = 20;
 
+/** Somebody else answers on the socket: no use in trying again. */
+class ForeignProcess extends InterlockError {}
+
 export function createBuiltinEngine(options: BuiltinOptions): Engine {
   const { clock } = options;
   const env = () => proverEnvironment(options.environment, options.libraryPath === undefined ? {} : { libraryPath: options.libraryPath });
@@ -48,14 +51,13 @@ export function createBuiltinEngine(options: BuiltinOptions): Engine {
         socket = await CommandSocket.connect(path, clock);
         const answer: AttachAnswer = await socket.request({ cmd: 'attach' }, Math.max(1000, patienceMs));
         if (answer.process !== process_.identity.process || answer.pid !== process_.identity.pid) {
-          socket.close();
-          throw new InterlockError('prover_lost', `Another process answers at ${visibleText(path)} (pid ${answer.pid}).`);
+          throw new ForeignProcess('prover_lost', `Another process answers at ${visibleText(path)} (pid ${answer.pid}).`);
         }
         process_.useSocket(socket, answer);
         return;
       } catch (error) {
         socket?.close();
-        if (error instanceof InterlockError && error.message.startsWith('Another process')) throw error;
+        if (error instanceof ForeignProcess) throw error;
         why = error instanceof Error ? error.message : String(error);
       }
       await sleep(clock, CONNECT_EVERY_MS);
@@ -74,7 +76,11 @@ export function createBuiltinEngine(options: BuiltinOptions): Engine {
     });
     // ENOENT and its like come as `error` without `exit`.
     const failed = new Promise<NodeJS.ErrnoException>((resolve) => child.once('error', resolve));
-    if (child.pid === undefined) throw new InterlockError('prover_missing', describeSpawnError(await failed, binary), { binary });
+    if (child.pid === undefined) {
+      const error = await failed;
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+      throw new InterlockError('prover_missing', describeSpawnError(error, binary), { binary });
+    }
     const startTicks = readStat(child.pid)?.startTicks ?? '0';
     const identity: ProcessIdentity = { process: start.process, folder: start.folder, pid: child.pid, startTicks, bootId: readBootId() };
     const process_ = new BuiltinProcess(identity, child, deps(start.process));
