@@ -22,6 +22,11 @@ export class RunAxis {
     this.#originT = originT;
   }
 
+  /** The run's start on the wall clock, decimal ns, by the first process's anchor. */
+  get startedWallNs(): string {
+    return String(BigInt(this.#first.wall_ns) + BigInt(this.#originT));
+  }
+
   /** What to add to a `t` of that process to get ns since the run's start. Negative instants lie before the run. */
   offsetOf(hello: EventOf<'hello'>): Nanoseconds {
     if (hello.boot_id === this.#first.boot_id) {

@@ -8,7 +8,7 @@ import { Ingest } from './ingest.ts';
 import { journalFiles } from './journal-files.ts';
 import { LiveFeed } from './live-feed.ts';
 import type { CallOf, Told, WriterCalls, WriterSetup } from './messages.ts';
-import { getMeta, openWriter, setMeta, type Opened } from './open.ts';
+import { getMeta, openBeside, openWriter, setMeta, type Opened } from './open.ts';
 import { Processes } from './processes.ts';
 import { Queue } from './queue.ts';
 import { workerClock } from './worker-clock.ts';
@@ -25,7 +25,7 @@ let wanted: { committed: Set<EventName> | 'all' | null; state: boolean; live: bo
 function start(): void {
   let opened: Opened;
   try {
-    opened = openWriter({ ...setup, wallMs: workerClock.wallMs() });
+    opened = setup.readOnly ? openBeside(setup.folder) : openWriter({ ...setup, wallMs: workerClock.wallMs() });
   } catch (error) {
     tell({ told: 'refused', failure: toStoreFailure(error, setup.folder) });
     return;
@@ -52,7 +52,6 @@ function writingCalls(opened: Opened): WriterCalls {
     clock: workerClock,
     files: journalFiles,
     live,
-    synchronous: setup.synchronous,
     sink: {
       committed(process, events, lastSeq) {
         const names = wanted.committed;

@@ -1,21 +1,164 @@
-/** Feeds the live view of the newest run with what was committed. */
+/**
+ * Feeds the live view of the newest run with what was committed, and after a restart with what the history has of it. A run's view stays
+ * until the next run begins.
+ */
+import { LiveView } from '../analysis/live-view.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { LiveMessage, LiveSnapshot } from '../contract/live.ts';
-import type { JournalLine } from '../contract/timeline-events.ts';
+import type { Scheduler } from '../contract/scheduler.ts';
+import type { EventOf, JournalLine, TimelineEvent } from '../contract/timeline-events.ts';
 import type { EventWriter, Written } from './event-writer.ts';
 import type { Db } from './open.ts';
 
+/** Figures go out twice a second, batches as often as {@link LiveFeed.takeMessages} is called. */
+const FIGURES_MS = 500;
+const PAGE = 5_000;
+
+interface KnownProcess {
+  hello: EventOf<'hello'>;
+  /** What came before its run began: the params may have been loading. */
+  before: TimelineEvent[];
+}
+
 export class LiveFeed {
-  constructor(_clock: Clock) {}
-  runClosed(_run: string): void {}
-  restart(): void {}
-  restore(_db: Db, _writer: EventWriter, _process: string): void {}
-  take(_process: string, _lines: JournalLine[], _written: Written): void {}
-  processEnded(_process: string): void {}
-  snapshot(_run?: string): LiveSnapshot | null {
-    return null;
+  readonly #clock: Clock;
+  readonly #processes = new Map<string, KnownProcess>();
+  #view: LiveView | null = null;
+  /** The process that serves the view's run now. */
+  #current: string | null = null;
+  #originNs: bigint | null = null;
+  #snapshotDue = true;
+  #noRunTold = false;
+  #figuresAtNs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
+
+  /** Somebody begins to listen: the next message is a snapshot. */
+  restart(): void {
+    this.#snapshotDue = true;
+    this.#noRunTold = false;
+  }
+
+  /** What the history has of the newest open run, before a process's journal is followed on. */
+  restore(db: Db, writer: EventWriter, process: string): void {
+    const stretches = db
+      .prepare(
+        `SELECT p.id, p.process, rp.seq_from AS seqFrom, rp.seq_to AS seqTo FROM run_process rp JOIN process p ON p.id = rp.process
+         WHERE rp.run = (SELECT r.run FROM run r JOIN run_process mine ON mine.run = r.run JOIN process me ON me.id = mine.process
+                         WHERE me.process = ? AND r.state = 'running' ORDER BY r.id DESC LIMIT 1) ORDER BY p.id`,
+      )
+      .all(process) as { id: number; process: string; seqFrom: number; seqTo: number | null }[];
+    if (this.#processes.has(process)) return;
+    if (stretches.length === 0 || this.#view !== null) {
+      // No run is open: only its hello is wanted.
+      const row = db.prepare('SELECT id FROM process WHERE process = ?').pluck().get(process) as number;
+      for (const event of writer.readFrom(row, 0, 100)) this.#takeEvent(process, event);
+      return;
+    }
+    for (const stretch of stretches) {
+      for (const event of writer.readFrom(stretch.id, 0, 1)) this.#takeEvent(stretch.process, event);
+      for (let seq = Math.max(1, stretch.seqFrom); ; ) {
+        const page = writer.readFrom(stretch.id, seq, PAGE).filter((event) => stretch.seqTo === null || event.seq <= stretch.seqTo);
+        for (const event of page) this.#takeEvent(stretch.process, event);
+        const last = page.at(-1);
+        if (!last || page.length < PAGE) break;
+        seq = last.seq + 1;
+      }
+      if (stretch.process !== process) this.processEnded(stretch.process);
+    }
+  }
+
+  take(process: string, lines: JournalLine[], written: Written): void {
+    const isNew = new Set<JournalLine>(written.events);
+    for (const line of lines) {
+      if (line.e === 'mark') this.#ifCurrent(process)?.takeMark(line);
+      else if (line.e === 'state') {
+        this.#tellLosses(process, written);
+        this.#ifCurrent(process)?.takeState(line);
+      } else if (isNew.has(line)) this.#takeEvent(process, line);
+    }
+    this.#tellLosses(process, written);
+  }
+
+  processEnded(process: string): void {
+    this.#ifCurrent(process)?.endProcess();
+    this.#processes.delete(process);
+  }
+
+  runClosed(run: string): void {
+    if (this.#view?.run === run) this.#view.close();
+  }
+
+  snapshot(run?: string): LiveSnapshot | null {
+    if (!this.#view || (run !== undefined && run !== 'last' && run !== this.#view.run)) return null;
+    return this.#view.snapshot(this.#nowNs());
+  }
+
   takeMessages(): LiveMessage[] {
-    return [];
+    const view = this.#view;
+    if (!view) {
+      if (this.#noRunTold) return [];
+      this.#noRunTold = true;
+      return [{ kind: 'no_run' }];
+    }
+    if (this.#snapshotDue) {
+      this.#snapshotDue = false;
+      return [{ kind: 'snapshot', live: view.snapshot(this.#nowNs()) }];
+    }
+    const now = this.#clock.nowNs();
+    const withFigures = now - this.#figuresAtNs >= FIGURES_MS * 1e6;
+    const batch = view.takeBatch(this.#nowNs(), withFigures);
+    if (batch && withFigures) this.#figuresAtNs = now;
+    return batch ? [batch] : [];
+  }
+
+  #takeEvent(process: string, event: TimelineEvent): void {
+    if (event.e === 'hello') {
+      this.#processes.set(process, { hello: event, before: [event] });
+      return;
+    }
+    const known = this.#processes.get(process);
+    if (!known) return;
+    if (event.e === 'run_started') this.#startRun(process, known, event);
+    const view = this.#ifCurrent(process);
+    if (view) view.take(event);
+    else if (known.before.length < 1_000) known.before.push(event);
+  }
+
+  #startRun(process: string, known: KnownProcess, event: EventOf<'run_started'>): void {
+    const scheduler = event.scheduler as Scheduler;
+    if (this.#view?.run !== event.run) {
+      this.#view?.close();
+      this.#view = new LiveView({
+        run: event.run,
+        proofsInFlight: scheduler.proofs_in_flight,
+        memoryBudgetBytes: scheduler.memory_budget_bytes,
+      });
+      this.#snapshotDue = true;
+    } else if (this.#current === process) return;
+    this.#current = process;
+    this.#originNs = BigInt(known.hello.monotonic_ns);
+    this.#view.beginProcess(known.hello, event.t);
+    for (const earlier of known.before) if (earlier.e !== 'bye') this.#view.take(earlier);
+    known.before = [];
+  }
+
+  #tellLosses(process: string, written: Written): void {
+    const view = this.#ifCurrent(process);
+    for (const loss of written.losses.splice(0)) view?.takeLoss(loss.tFrom, loss.tTo);
+  }
+
+  #ifCurrent(process: string): LiveView | null {
+    return process === this.#current ? this.#view : null;
+  }
+
+  /** Now on the run's clock: the prover and this host read the same monotonic clock. */
+  #nowNs(): number {
+    const view = this.#view;
+    const known = this.#current === null ? undefined : this.#processes.get(this.#current);
+    if (!view?.axis || !known || this.#originNs === null) return view?.horizonNs ?? 0;
+    return this.#clock.nowNs() - Number(this.#originNs) + view.axis.offsetOf(known.hello);
   }
 }

@@ -74,8 +74,8 @@ export type Told =
 export interface WriterSetup {
   folder: string;
   fileSystemType: number | undefined;
-  /** Tests only. */
-  synchronous: 'FULL' | 'NORMAL' | undefined;
+  /** Asked for: nothing is changed, whoever else holds the folder. */
+  readOnly: boolean;
 }
 export interface ReaderSetup {
   folder: string;

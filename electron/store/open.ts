@@ -62,6 +62,12 @@ export function openWriter(rules: OpenRules): Opened {
   }
 }
 
+/** For somebody who only looks, beside a host or without one. */
+export function openBeside(folder: string): Opened {
+  const readOnly: ReadOnly = { code: 'read_only', message: 'The history was opened for reading.' };
+  return { db: openReader(folder), readOnly, notices: [], unclean: false };
+}
+
 /** The writer again, after its connection could no longer be trusted. Nothing is moved or migrated. Fails as SQLite does. */
 export function reopenWriter(rules: OpenRules): Db {
   const db = connect(path.join(rules.folder, DATABASE_NAME), rules, true);

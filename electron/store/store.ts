@@ -35,6 +35,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
+/** Opens the history read-only, beside a running host or none: only the reads work, everything else fails with `read_only`. */
+export async function openStoreReadOnly(options: StoreOptions): Promise<Store> {
+  return openThreads(options, null, true);
+}
+
 /** A folder that cannot be written needs no lock: nobody changes it. */
 function takeLock(options: StoreOptions): FolderLock | null {
   try {
@@ -45,14 +50,14 @@ function takeLock(options: StoreOptions): FolderLock | null {
   }
 }
 
-async function openThreads(options: StoreOptions, lock: FolderLock | null): Promise<Store> {
+async function openThreads(options: StoreOptions, lock: FolderLock | null, readOnly = false): Promise<Store> {
   const common = {
     clock: options.clock,
     slowMs: options.slowMs ?? SLOW_MS,
     onSlow: options.onSlow ?? (() => undefined),
   };
   const heard = new Listeners();
-  const { opened, thread } = await startWriter(options, common, heard);
+  const { opened, thread } = await startWriter(options, common, heard, readOnly);
   heard.onWanted = () => void thread.call('listen', heard.wanted()).catch(() => undefined);
   const reader = new Reader(options.folder, common);
   heard.onWalLarge = () => reader.restart();
@@ -133,8 +138,8 @@ interface StartedWriter {
   opened: OpenedTold;
 }
 
-function startWriter(options: StoreOptions, common: Common, heard: Listeners): Promise<StartedWriter> {
-  const setup: WriterSetup = { folder: options.folder, fileSystemType: options.fileSystemType, synchronous: undefined };
+function startWriter(options: StoreOptions, common: Common, heard: Listeners, readOnly: boolean): Promise<StartedWriter> {
+  const setup: WriterSetup = { folder: options.folder, fileSystemType: options.fileSystemType, readOnly };
   return new Promise((resolve, reject) => {
     const thread: Thread<WriterCalls> = new Thread<WriterCalls>({
       ...common,
@@ -282,9 +287,4 @@ class Listeners {
     const events = names ? batch.events.filter((event) => names.has(event.e)) : batch.events;
     if (events.length > 0) listener({ process: batch.process, events, lastSeq: batch.lastSeq });
   }
-}
-
-/** Opens the history read-only, beside a running host or none: only the reads work. */
-export async function openStoreReadOnly(_options: StoreOptions): Promise<Store> {
-  throw new InterlockError('internal', 'the store is not built yet');
 }

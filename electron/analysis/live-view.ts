@@ -1,0 +1,385 @@
+/**
+ * The live view of one run: takes what became known, hands out a snapshot and then batches. Costs the same whatever the run's length:
+ * spans are kept for 90 s, windows are folded behind the horizon, ended proofs are counted and let go.
+ *
+ *   ── folded ──┤ horizon − 90 s ├──── spans ────┤ horizon ├─ flows on ─┤ now
+ *
+ * Instants are ns since the run's start. A span whose end cannot come any more is sent once more with `endNs` = `startNs`, and the
+ * stretch since its start as unknown: nobody invents an end.
+ */
+import type { Lane, LaneKind, LiveFigures, LiveMessage, LiveProof, LiveSnapshot, LiveSpan, PartitionState, SpanKind } from '../contract/live.ts';
+import type { EventOf, MarkLine, StateLine, TimelineEvent } from '../contract/timeline-events.ts';
+import { NS_PER_S, type Nanoseconds } from '../contract/units.ts';
+import { LiveMeters } from './live-meters.ts';
+import { ProofBook, type ProofEntry } from './proof-book.ts';
+import { RunAxis } from './run-axis.ts';
+import { SpanTracker, type Span, type TrackedKind } from './spans.ts';
+import { computeSecondsPerProof } from './throughput.ts';
+
+export interface LiveViewOptions {
+  run: string;
+  proofsInFlight: number;
+  memoryBudgetBytes: number | null;
+}
+
+type Unknown = LiveSnapshot['unknown'][number];
+
+/** How long a span stays after its end. */
+export const LIVE_WINDOW_NS = 90 * NS_PER_S;
+/** Ended spans kept at most, however many there were in the window. */
+const MOST_SPANS = 50_000;
+/** Ended proofs shown at most. */
+const MOST_ENDED_PROOFS = 12;
+
+const SHOWN: Partial<Record<TrackedKind, { kind: SpanKind; lane: LaneKind }>> = {
+  kernel: { kind: 'kernel', lane: 'kernel' },
+  copy: { kind: 'copy', lane: 'copy' },
+  lock: { kind: 'lock', lane: 'lock' },
+  waiting: { kind: 'waiting', lane: 'worker' },
+  prepare: { kind: 'prepare', lane: 'worker' },
+  device: { kind: 'device', lane: 'worker' },
+  finish: { kind: 'finish', lane: 'worker' },
+  synthesis: { kind: 'synthesis', lane: 'synthesis' },
+};
+const LANE_ORDER: LaneKind[] = ['kernel', 'copy', 'lock', 'worker', 'synthesis'];
+
+export class LiveView {
+  readonly run: string;
+  readonly #options: LiveViewOptions;
+  readonly #book = new ProofBook(false);
+  readonly #meters = new LiveMeters();
+  readonly #lanes = new Map<string, Lane>();
+  readonly #open = new Map<number, LiveSpan>();
+  #closed: LiveSpan[] = [];
+  #unknown: Unknown[] = [];
+  /** Losses that no snapshot has ended yet. */
+  #unhealed: Unknown[] = [];
+  #axis: RunAxis | null = null;
+  #tracker: SpanTracker | null = null;
+  #process = -1;
+  #offset = 0;
+  #nextId = 0;
+  #batch = 0;
+  #horizonNs = 0;
+  #lastNs = 0;
+  #endedNs: Nanoseconds | null = null;
+  #ends: Nanoseconds[] = [];
+  #latencies: number[] = [];
+  #sortedLatencies: number[] = [];
+  readonly #counts = { valid: 0, invalid: 0, failed: 0 };
+  #counted = new WeakSet<ProofEntry>();
+  #state: StateLine | null = null;
+  #peakRss: number | null = null;
+  readonly #params = new Map<string, 'absent' | 'loading' | 'resident'>();
+  #changed = { lanes: new Set<string>(), spans: new Map<number, LiveSpan>(), proofs: new Set<ProofEntry>(), unknown: [] as Unknown[], other: false };
+
+  constructor(options: LiveViewOptions) {
+    this.run = options.run;
+    this.#options = options;
+  }
+
+  /** The run's own clock, once its first process is known. */
+  get axis(): RunAxis | null {
+    return this.#axis;
+  }
+
+  get horizonNs(): Nanoseconds {
+    return this.#horizonNs;
+  }
+
+  /** The next process of the run; `originT`: the first one's `run_started`. */
+  beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds): void {
+    this.endProcess();
+    this.#axis ??= new RunAxis(hello, originT);
+    this.#offset = this.#axis.offsetOf(hello);
+    this.#process += 1;
+    this.#tracker = new SpanTracker(this.#offset, (span) => this.#takeSpan(span), () => this.#nextId++); // prettier-ignore
+    for (const { device, kind } of hello.devices as { device: string; kind: string }[]) {
+      this.#meters.addDevice(device, kind);
+      for (const lane of ['kernel', 'lock'] as const) this.#lane(lane, device, 0);
+    }
+  }
+
+  take(event: TimelineEvent): void {
+    const at = event.t + this.#offset;
+    if (at > this.#lastNs) this.#lastNs = at;
+    if (event.e === 'run_ended') this.#end(at);
+    else if (event.e === 'run_started') this.#endedNs = null;
+    else if (event.e === 'params_load_started') this.#params.set(event.circuit, 'loading');
+    else if (event.e === 'params_load_ended') this.#params.set(event.circuit, event.ok ? 'resident' : 'absent');
+    this.#tracker?.take(event);
+    const entry = this.#book.take(event, at, this.#process);
+    if (entry) this.#proofChanged(entry);
+    this.#changed.other = true;
+  }
+
+  /** Everything before it is known. */
+  takeMark(mark: MarkLine | StateLine): void {
+    const at = mark.t + this.#offset;
+    if (at <= this.#horizonNs) return;
+    this.#horizonNs = at;
+    this.#tracker?.settle(at);
+    this.#changed.other = true;
+  }
+
+  takeState(state: StateLine): void {
+    const at = state.t + this.#offset;
+    this.#state = state;
+    this.#peakRss = Math.max(this.#peakRss ?? 0, state.peak_rss_bytes);
+    for (const { circuit, is } of state.params) this.#params.set(circuit, is);
+    for (const worker of state.workers) this.#lane('worker', worker.device, worker.worker);
+    for (const { synthesiser } of state.synthesisers) this.#lane('synthesis', null, synthesiser);
+    if (this.#unhealed.length > 0) {
+      for (const stretch of this.#unhealed) this.#addUnknown({ ...stretch, endNs: Math.max(stretch.endNs, at) });
+      this.#unhealed = [];
+      this.#tracker?.takeSnapshot(state);
+    }
+    this.takeMark(state);
+  }
+
+  /** Events with stamps in [tFrom, tTo] are missing: unknown until the next snapshot. */
+  takeLoss(tFrom: Nanoseconds, tTo: Nanoseconds): void {
+    const startNs = tFrom + this.#offset;
+    const stretch = { device: null, startNs, endNs: Math.max(tTo + this.#offset, this.#horizonNs) };
+    this.#unhealed.push(stretch);
+    this.#addUnknown(stretch);
+  }
+
+  /** It is gone, in order or not: nothing that is open will end. */
+  endProcess(): void {
+    if (!this.#tracker) return;
+    this.#tracker.endProcess();
+    this.#tracker = null;
+    this.#horizonNs = Math.max(this.#horizonNs, this.#lastNs);
+    for (const entry of this.#book.endProcess(this.#process, this.#lastNs)) this.#proofChanged(entry);
+    this.#changed.other = true;
+  }
+
+  /** Nobody saw its end: it ended with its last event. */
+  close(): void {
+    this.endProcess();
+    if (this.#endedNs === null) this.#end(this.#lastNs);
+  }
+
+  snapshot(nowNs: Nanoseconds): LiveSnapshot {
+    this.#trim();
+    this.#clearChanges();
+    return {
+      run: this.run,
+      batch: this.#batch,
+      horizonNs: this.#horizonNs,
+      nowNs: this.#nowNs(nowNs),
+      endedNs: this.#endedNs,
+      lanes: [...this.#lanes.values()].sort(compareLanes),
+      spans: [...this.#closed, ...this.#open.values()].map((span) => ({ ...span })),
+      unknown: [...this.#unknown],
+      proofs: this.#shownProofs().map((entry) => this.#liveProof(entry)),
+      figures: this.figures(),
+    };
+  }
+
+  /** What changed since the last batch or snapshot; null if nothing did. */
+  takeBatch(nowNs: Nanoseconds, withFigures: boolean): Extract<LiveMessage, { kind: 'batch' }> | null {
+    if (!this.#changed.other) return null;
+    this.#trim();
+    this.#batch += 1;
+    const { lanes, spans, proofs, unknown } = this.#changed;
+    const batch = {
+      kind: 'batch' as const,
+      run: this.run,
+      batch: this.#batch,
+      horizonNs: this.#horizonNs,
+      nowNs: this.#nowNs(nowNs),
+      endedNs: this.#endedNs,
+      lanes: [...lanes].flatMap((key) => this.#lanes.get(key) ?? []),
+      spans: [...spans.values()].map((span) => ({ ...span })),
+      unknown,
+      proofs: [...proofs].map((entry) => this.#liveProof(entry)),
+      figures: withFigures ? this.figures() : null,
+    };
+    this.#clearChanges();
+    return batch;
+  }
+
+  figures(): LiveFigures {
+    const toNs = this.#endedNs ?? this.#horizonNs;
+    const open = this.#tracker ? [...this.#tracker.openSpans()] : [];
+    const state = this.#state;
+    return {
+      last60s: this.#meters.windows(Math.max(0, toNs - 60 * NS_PER_S), toNs, open),
+      run: this.#meters.windows(0, toNs, open),
+      sparkline: this.#meters.sparkline(toNs, open),
+      sPerProof: computeSecondsPerProof(this.#ends, this.#options.proofsInFlight),
+      latency: {
+        lastS: this.#latencies.at(-1) ?? null,
+        medianS: middleOf(this.#sortedLatencies),
+        n: this.#sortedLatencies.length,
+      },
+      lastLatenciesS: [...this.#latencies],
+      memory: {
+        rssBytes: state?.rss_bytes ?? null,
+        peakRssBytes: this.#peakRss,
+        budgetBytes: this.#options.memoryBudgetBytes,
+        permitBytes: state?.permits.bytes_used ?? null,
+      },
+      permits: state ? { used: state.permits.used, total: state.permits.total } : null,
+      counts: { ...this.#counts, running: [...this.#book.entries.values()].filter((entry) => entry.endedNs === null).length },
+      params: [...this.#params].map(([circuit, is]) => ({ circuit, is })),
+    };
+  }
+
+  #takeSpan(span: Span): void {
+    this.#meters.take(span);
+    const shown = SHOWN[span.kind];
+    if (!shown) return;
+    const index = shown.lane === 'kernel' || shown.lane === 'copy' ? (span.stream ?? 0) : shown.lane === 'lock' ? 0 : (span.worker ?? 0);
+    const lane = this.#lane(shown.lane, shown.lane === 'synthesis' ? null : span.device, index);
+    let live = this.#open.get(span.id);
+    if (!live) {
+      live = {
+        id: span.id, lane, kind: shown.kind, startNs: span.startNs, endNs: null, proof: span.proof, attempt: span.attempt,
+        partition: span.partition, detail: span.detail,
+      }; // prettier-ignore
+      this.#open.set(span.id, live);
+    }
+    if (span.state !== 'open') {
+      this.#open.delete(span.id);
+      live.endNs = span.state === 'closed' ? span.endNs : span.startNs;
+      this.#closed.push(live);
+      if (span.state === 'abandoned' && span.device !== null) {
+        this.#addUnknown({ device: span.device, startNs: span.startNs, endNs: Math.max(span.startNs, this.#horizonNs) });
+      }
+    }
+    this.#changed.spans.set(span.id, live);
+    this.#changed.other = true;
+  }
+
+  #proofChanged(entry: ProofEntry): void {
+    this.#changed.proofs.add(entry);
+    if (entry.outcome === null || this.#counted.has(entry)) return;
+    this.#counted.add(entry);
+    if (entry.outcome !== 'interrupted') this.#counts[entry.outcome] += 1;
+    if (entry.outcome !== 'valid' || entry.endedNs === null) return;
+    insertSorted(this.#ends, entry.endedNs);
+    if (entry.acceptedNs === null) return;
+    const seconds = (entry.endedNs - entry.acceptedNs) / NS_PER_S;
+    insertSorted(this.#sortedLatencies, seconds);
+    this.#latencies.push(seconds);
+    if (this.#latencies.length > 10) this.#latencies.shift();
+  }
+
+  #end(at: Nanoseconds): void {
+    this.#endedNs = at;
+    this.#horizonNs = Math.max(this.#horizonNs, at);
+    this.#tracker?.settle(at);
+    this.#changed.other = true;
+  }
+
+  #addUnknown(stretch: Unknown): void {
+    if (stretch.endNs <= stretch.startNs) return;
+    this.#unknown.push(stretch);
+    this.#changed.unknown.push(stretch);
+    this.#changed.other = true;
+  }
+
+  #lane(kind: LaneKind, device: string | null, index: number): string {
+    const key = device === null ? `${kind}:${index}` : `${kind}:${device}:${index}`;
+    if (!this.#lanes.has(key)) {
+      this.#lanes.set(key, { key, kind, device, index, label: labelOf(kind, device, index) });
+      this.#changed.lanes.add(key);
+      this.#changed.other = true;
+    }
+    return key;
+  }
+
+  #liveProof(entry: ProofEntry): LiveProof {
+    const running = entry.endedNs === null;
+    const partitions: PartitionState[] = Array.from({ length: entry.partitionCount }, () => 'pending');
+    if (!entry.returned) {
+      for (const part of entry.partitions.values()) if (part.partition < partitions.length) partitions[part.partition] = part.state;
+    }
+    const median = middleOf(this.#sortedLatencies);
+    const sinceS = entry.acceptedNs === null ? null : (this.#horizonNs - entry.acceptedNs) / NS_PER_S;
+    // One that takes longer than usual has no honest estimate.
+    const eta = running && median !== null && sinceS !== null && sinceS < median ? median - sinceS : null;
+    return {
+      proof: entry.proof,
+      attempt: entry.attempt,
+      circuit: entry.circuit,
+      state: entry.outcome ?? (entry.returned ? 'waiting' : 'running'),
+      partitions,
+      acceptedNs: entry.acceptedNs,
+      endedNs: entry.endedNs,
+      etaS: eta,
+      error: entry.outcome === 'valid' ? null : (entry.error?.message ?? null),
+    };
+  }
+
+  #shownProofs(): ProofEntry[] {
+    return [...this.#book.entries.values()];
+  }
+
+  /** Lets go of what is older than the window. */
+  #trim(): void {
+    const since = this.#horizonNs - LIVE_WINDOW_NS;
+    const recent = this.#closed.findIndex((span) => (span.endNs ?? 0) >= since);
+    const drop = Math.max(recent < 0 ? this.#closed.length : recent, this.#closed.length - MOST_SPANS);
+    if (drop > 0) this.#closed = this.#closed.slice(drop);
+    this.#unknown = this.#unknown.filter((stretch) => stretch.endNs >= since);
+    this.#meters.fold(this.#horizonNs, this.#tracker?.openSpans() ?? []);
+    const ended = [...this.#book.entries].filter(([, entry]) => entry.endedNs !== null);
+    for (const [key, entry] of ended.slice(0, -MOST_ENDED_PROOFS)) {
+      if (!this.#changed.proofs.has(entry) && (entry.endedNs ?? 0) < this.#horizonNs - NS_PER_S) this.#book.entries.delete(key);
+    }
+  }
+
+  /** Never behind what is known. */
+  #nowNs(nowNs: Nanoseconds): Nanoseconds {
+    return this.#endedNs ?? Math.max(nowNs, this.#horizonNs);
+  }
+
+  #clearChanges(): void {
+    this.#changed = { lanes: new Set(), spans: new Map(), proofs: new Set(), unknown: [], other: false };
+  }
+}
+
+function labelOf(kind: LaneKind, device: string | null, index: number): string {
+  switch (kind) {
+    case 'kernel':
+      return index === 0 ? `${device} kernels` : `${device} kernels ${index}`;
+    case 'copy':
+      return index === 0 ? `${device} copies` : `${device} copies ${index}`;
+    case 'lock':
+      return `${device} lock`;
+    case 'worker':
+      return `worker ${index}`;
+    case 'synthesis':
+      return `synthesis ${index}`;
+  }
+}
+
+function compareLanes(a: Lane, b: Lane): number {
+  // Synthesis belongs to no device and comes last.
+  if ((a.device === null) !== (b.device === null)) return a.device === null ? 1 : -1;
+  return (a.device ?? '').localeCompare(b.device ?? '') || LANE_ORDER.indexOf(a.kind) - LANE_ORDER.indexOf(b.kind) || a.index - b.index;
+}
+
+function insertSorted(values: number[], value: number): void {
+  let low = 0;
+  let high = values.length;
+  // Nearly always the last.
+  if (high === 0 || (values[high - 1] as number) <= value) return void values.push(value);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] as number) <= value) low = middle + 1;
+    else high = middle;
+  }
+  values.splice(low, 0, value);
+}
+
+function middleOf(sorted: readonly number[]): number | null {
+  if (sorted.length === 0) return null;
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
+}

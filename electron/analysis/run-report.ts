@@ -1,0 +1,228 @@
+/**
+ * A run as one report, from its events in the order of the file. The batch counterpart of live-view.ts: over the same events and the
+ * same horizon both say the same.
+ */
+import {
+  RUN_REPORT_SCHEMA, type DeviceWindows, type ProofReport, type RunReport, type RunState, type RunSummary,
+} from '../contract/run-report.ts'; // prettier-ignore
+import type { Backend, Scheduler } from '../contract/scheduler.ts';
+import type { EventOf, TimelineEvent } from '../contract/timeline-events.ts';
+import { NS_PER_S, type Nanoseconds } from '../contract/units.ts';
+import { ProofBook, type ProofEntry } from './proof-book.ts';
+import { RunAxis } from './run-axis.ts';
+import { SpanTracker, type Span } from './spans.ts';
+import { computeMedian, computeSecondsPerProof } from './throughput.ts';
+import { isWindowKind, makeWindows, WindowMeter, WINDOWS, type WindowKind } from './windows.ts';
+
+/** Raised whenever the same events would give another report. */
+export const ANALYSIS_VERSION = 1;
+
+/** What is known of a run beside its events. */
+export interface RunFacts {
+  run: string;
+  uid: string;
+  state: RunState;
+  endedBy: string | null;
+  engine: string;
+  backend: Backend;
+  emulate: string | null;
+  scheduler: Scheduler;
+  lost: number;
+  unparsed: number;
+  peakRssBytes: number | null;
+  processes: RunReport['processes'];
+}
+
+/** Lines of different rings are less apart than this, in practice far less. */
+const SETTLE_LAG_NS = 10 * NS_PER_S;
+const SETTLE_EVERY = 1_000;
+
+interface Device {
+  device: string;
+  kind: string;
+  meters: Record<WindowKind, WindowMeter>;
+}
+
+export class RunReportBuilder {
+  readonly #book = new ProofBook(true);
+  readonly #devices = new Map<string, Device>();
+  #axis: RunAxis | null = null;
+  #tracker: SpanTracker | null = null;
+  #offset = 0;
+  #process = -1;
+  #nextId = 0;
+  #count = 0;
+  #lastNs = 0;
+  #endNs: Nanoseconds | null = null;
+
+  /** The next process of the run. `originT`: the first one's `run_started`. Open work of the process before is given up. */
+  beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds): void {
+    this.#endProcess();
+    this.#axis ??= new RunAxis(hello, originT);
+    this.#offset = this.#axis.offsetOf(hello);
+    this.#process += 1;
+    const process = this.#process;
+    this.#tracker = new SpanTracker(this.#offset, (span) => this.#takeSpan(span, process), () => this.#nextId++); // prettier-ignore
+    this.#takeHello(hello);
+  }
+
+  take(event: TimelineEvent): void {
+    const at = event.t + this.#offset;
+    this.#count += 1;
+    if (at > this.#lastNs) this.#lastNs = at;
+    if (event.e === 'run_ended') this.#endNs = at;
+    else if (event.e === 'run_started') this.#endNs = null;
+    this.#tracker?.take(event);
+    this.#book.take(event, at, this.#process);
+    if (this.#count % SETTLE_EVERY === 0) this.#settle();
+  }
+
+  /** `horizonNs`: of a run that still lasts, how far everything is known; open spans count up to it. Null for one that is over. */
+  build(facts: RunFacts, horizonNs: Nanoseconds | null): RunReport {
+    const open: Span[] = [];
+    if (horizonNs === null) this.#endProcess();
+    else {
+      this.#tracker?.settle(horizonNs);
+      open.push(...(this.#tracker?.openSpans() ?? []));
+    }
+    const wallNs = horizonNs ?? this.#endNs ?? this.#lastNs;
+    const entries = [...this.#book.entries.values()];
+    const ends = endsOfValid(entries);
+    const perProof = computeSecondsPerProof(ends, facts.scheduler.proofs_in_flight);
+    const latencies = entries.flatMap((entry) => latencyOf(entry) ?? []);
+    const median = computeMedian(latencies);
+    return {
+      schema: RUN_REPORT_SCHEMA,
+      run: facts.run,
+      uid: facts.uid,
+      state: facts.state,
+      ended_by: facts.endedBy,
+      engine: facts.engine,
+      backend: facts.backend,
+      emulate: facts.emulate,
+      scheduler: facts.scheduler,
+      started_wall_ns: this.#axis?.startedWallNs ?? '0',
+      wall_ns: wallNs,
+      s_per_proof: perProof.value,
+      s_per_proof_detail: perProof,
+      latency_s: median === null ? null : median / NS_PER_S,
+      devices: [...this.#devices.values()].map((device) => windowsOf(device, wallNs, open)),
+      proofs: entries.map((entry) => reportProof(entry, facts.state)),
+      events: { count: this.#count, lost: facts.lost, unparsed: facts.unparsed },
+      peak_rss_bytes: facts.peakRssBytes,
+      processes: facts.processes,
+    };
+  }
+
+  #endProcess(): void {
+    this.#tracker?.endProcess();
+    if (this.#process >= 0) this.#book.endProcess(this.#process, this.#lastNs);
+    this.#tracker = null;
+  }
+
+  #takeHello(hello: EventOf<'hello'>): void {
+    for (const { device, kind } of hello.devices as { device: string; kind: string }[]) this.#device(device, kind);
+  }
+
+  #device(device: string, kind = ''): Device {
+    let known = this.#devices.get(device);
+    if (!known) {
+      const meters = Object.fromEntries(WINDOWS.map((window) => [window, new WindowMeter()])) as Record<WindowKind, WindowMeter>;
+      this.#devices.set(device, (known = { device, kind, meters }));
+    }
+    return known;
+  }
+
+  #takeSpan(span: Span, process: number): void {
+    this.#book.takeSpan(span, process);
+    if (span.state === 'closed' && span.device !== null && isWindowKind(span.kind)) {
+      this.#device(span.device).meters[span.kind].add(span.startNs, span.endNs ?? span.startNs);
+    }
+  }
+
+  /** Draws the conclusions that waited, so that they do not pile up. */
+  #settle(): void {
+    this.#tracker?.settle(this.#lastNs - SETTLE_LAG_NS);
+  }
+}
+
+/** Valid proofs' ends, ascending. */
+export function endsOfValid(entries: Iterable<ProofEntry>): Nanoseconds[] {
+  const ends: Nanoseconds[] = [];
+  for (const entry of entries) if (entry.outcome === 'valid' && entry.endedNs !== null) ends.push(entry.endedNs);
+  return ends.sort((a, b) => a - b);
+}
+
+/** Accepted → durable, of a valid proof; else null. */
+export function latencyOf(entry: ProofEntry): Nanoseconds | null {
+  if (entry.outcome !== 'valid' || entry.endedNs === null || entry.acceptedNs === null) return null;
+  return entry.endedNs - entry.acceptedNs;
+}
+
+function windowsOf(device: Device, toNs: Nanoseconds, open: readonly Span[]): DeviceWindows {
+  const totals = Object.fromEntries(
+    WINDOWS.map((window) => {
+      const starts = open.filter((span) => span.kind === window && span.device === device.device).map((span) => span.startNs);
+      return [window, device.meters[window].total(toNs, starts)];
+    }),
+  ) as Record<WindowKind, { union: number; sum: number }>;
+  return makeWindows(device, toNs, (window) => totals[window].union, (window) => totals[window].sum); // prettier-ignore
+}
+
+function reportProof(entry: ProofEntry, runState: RunState): ProofReport {
+  const over = runState !== 'running';
+  return {
+    id: entry.proof,
+    attempt: entry.attempt,
+    circuit: entry.circuit,
+    outcome: entry.outcome ?? (over ? 'interrupted' : null),
+    latency_ns: entry.endedNs === null || entry.acceptedNs === null || entry.returned ? null : entry.endedNs - entry.acceptedNs,
+    sha256: entry.sha256,
+    path: entry.file,
+    error: entry.outcome === 'valid' ? null : entry.error,
+    partitions: [...entry.partitions.values()]
+      .sort((a, b) => a.partition - b.partition)
+      .map(({ partition, outcome, device, worker, stages, kernels }) => ({
+        partition,
+        attempt: entry.attempt,
+        outcome,
+        device,
+        worker,
+        stages,
+        kernels: kernels.sort((a, b) => a.start_ns - b.start_ns),
+      })),
+  };
+}
+
+/** The report in one row of a list. Ratios are those of the device whose kernels ran longest. */
+export function summarizeReport(report: RunReport): RunSummary {
+  const busiest = report.devices.reduce<DeviceWindows | null>(
+    (best, device) => (best && (best.kernel_ns > device.kernel_ns || (best.kernel_ns === device.kernel_ns && best.job_span_ns >= device.job_span_ns)) ? best : device),
+    null,
+  ); // prettier-ignore
+  const ratio = (ns: number | undefined) => (ns === undefined || !busiest || busiest.wall_ns === 0 || busiest.job_span_ns === 0 ? null : ns / busiest.wall_ns);
+  const count = (outcome: string | null) => report.proofs.filter((proof) => proof.outcome === outcome).length;
+  return {
+    run: report.run,
+    state: report.state,
+    ended_by: report.ended_by,
+    engine: report.engine,
+    backend: report.backend,
+    scheduler: report.scheduler,
+    started_wall_ns: report.started_wall_ns,
+    wall_ns: report.wall_ns,
+    proofs: {
+      valid: count('valid'),
+      invalid: count('invalid'),
+      failed: count('failed'),
+      interrupted: count('interrupted'),
+      running: count(null),
+    },
+    s_per_proof: report.s_per_proof,
+    kernel_ratio: ratio(busiest?.kernel_ns),
+    lock_held_ratio: ratio(busiest?.lock_held_ns),
+    job_span_ratio: ratio(busiest?.job_span_ns),
+    lost: report.events.lost,
+    unparsed: report.events.unparsed,
+  };
+}
