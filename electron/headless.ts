@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { InterlockError } from './contract/errors.ts';
 import { sleep } from './contract/clock.ts';
 import { createClient } from './contract/client.ts';
+import { runFirstProof } from './doors/cli/first-proof.ts';
+import { findOtherProvers } from './doors/cli/other-provers.ts';
 import type { Output } from './doors/cli/output.ts';
 import { connectToHost } from './doors/socket/client.ts';
 import { localTransport } from './doors/socket/local.ts';
@@ -15,6 +17,9 @@ import { systemClock } from './host/clock.ts';
 import { createHost, type HostOptions, type RunningHost } from './host/host.ts';
 import { dataLayout, hostSocketPath } from './host/paths.ts';
 import { clockTime } from './host/words.ts';
+
+/** Signals closer together than this are one. */
+const SAME_SIGNAL_NS = 3e8;
 
 export interface ServeOptions {
   host: HostOptions;
@@ -40,10 +45,16 @@ export async function serve(options: ServeOptions, output: Output): Promise<numb
   const opened = await openOrFindRunning(options, log, output);
   if (opened === null) return 0;
   const { host, door } = opened;
+  const ending = new AbortController();
   let interrupts = 0;
+  let lastNs = -Infinity;
   let tellEnd: () => void = () => undefined;
   const asked = new Promise<void>((resolve) => (tellEnd = resolve));
   const onSignal = (signal: NodeJS.Signals) => {
+    // One Ctrl-C may come twice: from the terminal, and passed on by what started us.
+    const nowNs = systemClock.nowNs();
+    if (nowNs - lastNs < SAME_SIGNAL_NS) return;
+    lastNs = nowNs;
     interrupts++;
     if (interrupts === 1) log(`${signal}: finishing what was begun; once more ends at once.`);
     else void host.close('now');
@@ -54,9 +65,10 @@ export async function serve(options: ServeOptions, output: Output): Promise<numb
   try {
     if (options.web) web = await openPage(host, options.web, log, output);
     log(`History and proofs are in ${host.dataFolder}`);
-    if (options.firstProof) await proveFirst(host, log);
+    if (options.firstProof) void beginFirstProof(host, log, ending.signal);
     await asked;
   } finally {
+    ending.abort();
     await web?.close();
     await host.close('drain');
     await door.close();
@@ -84,7 +96,10 @@ async function openOrFindRunning(options: ServeOptions, log: (line: string) => v
       return null;
     }
     try {
-      return await openHostWithSocket({ ...options.host, onNotice: (severity, message) => log(severity === 'info' ? message : `${severity}: ${message}`) });
+      return await openHostWithSocket({
+        ...options.host,
+        onNotice: (severity, message) => log(severity === 'info' ? message : `${severity}: ${message}`),
+      });
     } catch (error) {
       // A host that is just starting or ending holds the folder without answering yet, or still.
       if (!(error instanceof InterlockError) || error.code !== 'host_running' || tries >= 20) throw error;
@@ -110,13 +125,12 @@ async function openPage(host: RunningHost, web: NonNullable<ServeOptions['web']>
   return door;
 }
 
-/** One proof, so that a first start shows a living timeline; only where there is no history yet. */
-async function proveFirst(host: RunningHost, log: (line: string) => void): Promise<void> {
-  const client = createClient(localTransport(host));
-  const { proofs } = await client.list_proofs({ state: 'any', limit: 1 });
-  if (proofs.length > 0) return;
-  const answer = await client.prove({});
-  log(`A first proof was queued: ${answer.proofs.join(', ')} (without it: --no-first-proof).`);
+async function beginFirstProof(host: RunningHost, log: (line: string) => void, signal: AbortSignal): Promise<void> {
+  try {
+    await runFirstProof({ client: createClient(localTransport(host)), clock: systemClock, log, others: findOtherProvers, signal });
+  } catch (error) {
+    if (!signal.aborted) log(error instanceof Error ? error.message : String(error));
+  }
 }
 
 if (import.meta.main) {

@@ -8,6 +8,7 @@ import type { LiveMessage } from '../../electron/contract/live.ts';
 import { CONTENT_SECURITY_POLICY } from '../../electron/doors/page-policy.ts';
 import { startSocketDoor, type SocketDoor } from '../../electron/doors/socket/server.ts';
 import { hostSocketPath } from '../../electron/host/paths.ts';
+import type { InterlockLink } from '../../renderer/link/window-link.ts';
 import {
   giveAway,
   launchWindow,
@@ -117,7 +118,10 @@ describe.skipIf(missing)(`the window in an old Electron${missing ? ` (${missing}
   test('a bad call is refused before the host', async () => {
     const before = quiet.calls.length;
     const results = await page.evaluate(async () => {
-      const call = window.interlockLink?.call as (name: unknown, input: unknown) => Promise<{ ok: boolean; code?: string }>;
+      const call = (window.interlockLink as InterlockLink).call as unknown as (
+        name: unknown,
+        input: unknown,
+      ) => Promise<{ ok: boolean; code?: string }>;
       const cyclic: Record<string, unknown> = {};
       cyclic['self'] = cyclic;
       const tries = [
