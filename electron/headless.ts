@@ -133,7 +133,5 @@ async function beginFirstProof(host: RunningHost, log: (line: string) => void, s
   }
 }
 
-if (import.meta.main) {
-  const { runProgram } = await import('./cli.ts');
-  await runProgram(process.argv.slice(2));
-}
+// Not awaited: the command line imports this module again, and would wait for it.
+if (import.meta.main) void import('./cli.ts').then(({ runProgram }) => runProgram(process.argv.slice(2)));
