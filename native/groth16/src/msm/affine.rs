@@ -4,18 +4,21 @@
 //! five multiplications and a squaring, where the projective formulas take eleven or more
 //! (Montgomery's trick).
 
+use std::borrow::Cow;
+
 use blst::{
     blst_fp, blst_fp2, blst_fp2_eucl_inverse, blst_fp2_mul, blst_fp2_sqr, blst_fp_eucl_inverse,
     blst_fp_mul, blst_fp_sqr,
 };
 
+use super::pippenger::{Adder, Points, Terms};
 use crate::words;
 
 /// Additions that share an inversion. An inversion takes some 50 multiplications' time.
 pub(super) const BATCH: usize = 256;
 
 /// The field's order, little-endian words.
-const MODULUS: [u64; 6] = [
+pub(super) const MODULUS: [u64; 6] = [
     0xb9fe_ffff_ffff_aaab,
     0x1eab_fffe_b153_ffff,
     0x6730_d2a0_f6b0_f624,
@@ -24,8 +27,18 @@ const MODULUS: [u64; 6] = [
     0x1a01_11ea_397f_e69a,
 ];
 
+/// One in Montgomery form: 2^384 modulo the order.
+pub(super) const ONE: [u64; 6] = [
+    0x7609_0000_0002_fffd,
+    0xebf4_000b_c40c_0002,
+    0x5f48_9857_53c7_58ba,
+    0x77ce_5853_7052_5745,
+    0x5c07_1a97_a256_ec6d,
+    0x15f6_5ec3_fa80_e493,
+];
+
 /// A field that points have coordinates in. All values are reduced.
-pub(super) trait Coordinate: Copy + Send + Sync {
+pub(super) trait Coordinate: Copy + Send + Sync + 'static {
     const ZERO: Self;
     fn is_zero(&self) -> bool;
     fn add(&self, other: &Self) -> Self;
@@ -132,7 +145,7 @@ impl Coordinate for blst_fp2 {
 }
 
 /// A point, laid out as blst's affine points; (0, 0), which is on no curve here, is infinity.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Affine<F> {
     pub(super) x: F,
@@ -160,7 +173,7 @@ impl<F: Coordinate> Affine<F> {
 }
 
 /// An addition that waits for the inverse of its denominator.
-pub(super) struct Pending<F> {
+struct Pending<F> {
     to: usize,
     /// One of the points.
     point: Affine<F>,
@@ -172,24 +185,46 @@ pub(super) struct Pending<F> {
     before: F,
 }
 
-/// A batch of additions. What is pushed has its result in `out` after the next flush; operands
-/// are copied, so a result may take the place of any operand that was pushed.
-pub(super) struct Additions<F> {
-    pending: Vec<Pending<F>>,
-    product: Option<F>,
+/// A batch of additions in the group `A`, one by one.
+pub(super) struct Additions<A: Points> {
+    pending: Vec<Pending<A::Coordinate>>,
+    product: Option<A::Coordinate>,
 }
 
-impl<F: Coordinate> Additions<F> {
-    pub(super) fn new() -> Self {
+impl<A: Points> Adder for Additions<A> {
+    type Group = A;
+    type Point = Affine<A::Coordinate>;
+    const INFINITY: Self::Point = Affine::INFINITY;
+
+    fn new() -> Self {
         Additions {
             pending: Vec::with_capacity(BATCH),
             product: None,
         }
     }
 
-    /// `out[to] = a + b`, now or at the next flush.
+    fn gather<'a>(points: &'a [A], _: Terms<'_>) -> Cow<'a, [Self::Point]> {
+        A::view(points).into()
+    }
+
+    fn is_gathered() -> bool {
+        false
+    }
+
+    fn is_infinity(point: &Self::Point) -> bool {
+        point.is_infinity()
+    }
+
+    fn negative(point: &Self::Point) -> Self::Point {
+        point.negative()
+    }
+
+    fn export(point: &Self::Point) -> A {
+        A::from_view(point)
+    }
+
     #[inline(always)]
-    pub(super) fn push(&mut self, a: &Affine<F>, b: &Affine<F>, to: usize, out: &mut [Affine<F>]) {
+    fn push(&mut self, a: &Self::Point, b: &Self::Point, to: usize, out: &mut [Self::Point]) {
         let mut denominator = b.x.sub(&a.x);
         let mut numerator = b.y.sub(&a.y);
         if a.is_infinity() || b.is_infinity() {
@@ -206,7 +241,7 @@ impl<F: Coordinate> Additions<F> {
             denominator = a.y.add(&a.y);
         }
         // The first denominator has no product before it; it is never multiplied by `before`.
-        let before = self.product.unwrap_or(F::ZERO);
+        let before = self.product.unwrap_or(A::Coordinate::ZERO);
         self.product = Some(match self.product {
             Some(product) => product.mul(&denominator),
             None => denominator,
@@ -224,8 +259,7 @@ impl<F: Coordinate> Additions<F> {
         }
     }
 
-    /// Completes all additions.
-    pub(super) fn flush(&mut self, out: &mut [Affine<F>]) {
+    fn flush(&mut self, out: &mut [Self::Point]) {
         let Some(product) = self.product.take() else {
             return;
         };
@@ -245,3 +279,6 @@ impl<F: Coordinate> Additions<F> {
         self.pending.clear();
     }
 }
+
+/// Bytes of a batch of additions in G2.
+pub(super) const BATCH_BYTES: usize = BATCH * size_of::<Pending<blst_fp2>>();

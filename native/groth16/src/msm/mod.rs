@@ -6,8 +6,12 @@
 
 mod affine;
 mod grid;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod pippenger;
 mod sum;
+#[cfg(target_arch = "x86_64")]
+mod vector;
 
 use std::ops::Range;
 

@@ -13,6 +13,7 @@
 //! Within a tile the terms are sorted by bucket, and each bucket's points are added in pairs,
 //! the sums in pairs again, and so on, all buckets in one batch.
 
+use std::borrow::Cow;
 use std::slice;
 
 use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
@@ -21,7 +22,11 @@ use ff::PrimeField;
 use group::{prime::PrimeCurveAffine, Group};
 use rayon::prelude::*;
 
-use super::affine::{Additions, Affine, Coordinate, Pending, BATCH};
+use super::affine::{self, Additions, Affine, Coordinate};
+#[cfg(target_arch = "x86_64")]
+use super::lanes;
+#[cfg(target_arch = "x86_64")]
+use super::vector::{self, VectorAdditions};
 use super::grid::{digit, share, Grid, FEW, SEGMENTS};
 use super::Term;
 
@@ -30,6 +35,32 @@ pub(super) trait Points: PrimeCurveAffine<Scalar = Scalar> + Send + Sync {
     type Coordinate: Coordinate;
     fn view(points: &[Self]) -> &[Affine<Self::Coordinate>];
     fn from_view(point: &Affine<Self::Coordinate>) -> Self;
+}
+
+#[cfg(target_arch = "x86_64")]
+impl vector::Components<1> for blst_fp {
+    const ONE: blst_fp = blst_fp { l: affine::ONE };
+
+    fn words(&self) -> [[u64; 6]; 1] {
+        [self.l]
+    }
+
+    fn from_words([l]: [[u64; 6]; 1]) -> Self {
+        blst_fp { l }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl vector::Components<2> for blst_fp2 {
+    const ONE: blst_fp2 = blst_fp2 { fp: [blst_fp { l: affine::ONE }, blst_fp::ZERO] };
+
+    fn words(&self) -> [[u64; 6]; 2] {
+        [self.fp[0].l, self.fp[1].l]
+    }
+
+    fn from_words([a, b]: [[u64; 6]; 2]) -> Self {
+        blst_fp2 { fp: [blst_fp { l: a }, blst_fp { l: b }] }
+    }
 }
 
 impl Points for G1Affine {
@@ -68,9 +99,31 @@ impl Points for G2Affine {
     }
 }
 
+/// A batch of additions. What is pushed has its result in `out` after the next flush; operands are
+/// copied, so a result may take the place of any operand that was pushed.
+pub(super) trait Adder {
+    type Group: Points;
+    /// A point as it is held in memory.
+    type Point: Copy + Send + Sync + 'static;
+    const INFINITY: Self::Point;
+
+    fn new() -> Self;
+    /// The points to take terms from: all of them, or, if `is_gathered`, those of the terms in the
+    /// terms' order.
+    fn gather<'a>(points: &'a [Self::Group], terms: Terms<'_>) -> Cow<'a, [Self::Point]>;
+    fn is_gathered() -> bool;
+    fn is_infinity(point: &Self::Point) -> bool;
+    fn negative(point: &Self::Point) -> Self::Point;
+    /// `out[to] = a + b`, now or at the next flush.
+    fn push(&mut self, a: &Self::Point, b: &Self::Point, to: usize, out: &mut [Self::Point]);
+    /// Completes all additions.
+    fn flush(&mut self, out: &mut [Self::Point]);
+    fn export(point: &Self::Point) -> Self::Group;
+}
+
 /// Which of the points and scalars a multiplication takes.
 #[derive(Clone, Copy)]
-enum Terms<'a> {
+pub(super) enum Terms<'a> {
     /// Each point with the scalar of the same index; so many.
     All(usize),
     Some(&'a [Term]),
@@ -96,28 +149,31 @@ impl Terms<'_> {
 /// The top bit of a sorted entry: the point is to be subtracted.
 const NEGATIVE: u32 = 1 << 31;
 
+/// The projective form of an adder's points.
+type Curve<D> = <<D as Adder>::Group as PrimeCurveAffine>::Curve;
+
 /// What a task needs for its tiles, kept from one to the next.
-struct Scratch<F> {
+struct Scratch<D: Adder> {
     /// The bucket of digit ±1 first.
-    buckets: Vec<Affine<F>>,
+    buckets: Vec<D::Point>,
     /// Bucket and sign of each term of a share, then the terms' points in the buckets' order.
     digits: Vec<u32>,
     sorted: Vec<u32>,
     /// Where each bucket's run starts, in `sorted` or in `sums`, and the end of the last.
     starts: Vec<u32>,
-    sums: Vec<Affine<F>>,
-    additions: Additions<F>,
+    sums: Vec<D::Point>,
+    additions: D,
 }
 
-impl<F: Coordinate> Scratch<F> {
+impl<D: Adder> Scratch<D> {
     fn new(window: usize) -> Self {
         Scratch {
-            buckets: vec![Affine::INFINITY; 1 << (window - 1)],
+            buckets: vec![D::INFINITY; 1 << (window - 1)],
             digits: Vec::new(),
             sorted: Vec::new(),
             starts: Vec::new(),
             sums: Vec::new(),
-            additions: Additions::new(),
+            additions: D::new(),
         }
     }
 
@@ -152,8 +208,8 @@ impl<F: Coordinate> Scratch<F> {
             let bucket = (digit & !NEGATIVE) as usize;
             if bucket > 0 {
                 self.starts[bucket] -= 1;
-                self.sorted[self.starts[bucket] as usize] =
-                    terms.get(i).0 as u32 | digit & NEGATIVE;
+                let point = if D::is_gathered() { i } else { terms.get(i).0 };
+                self.sorted[self.starts[bucket] as usize] = point as u32 | digit & NEGATIVE;
             }
         }
         // `starts[b]` is now the start of bucket b's run, b from 1; shift it to b − 1.
@@ -162,7 +218,7 @@ impl<F: Coordinate> Scratch<F> {
     }
 
     /// Adds the sorted terms' points to the buckets.
-    fn fill(&mut self, points: &[Affine<F>]) {
+    fn fill(&mut self, points: &[D::Point]) {
         let buckets = self.buckets.len();
         let Scratch {
             sorted,
@@ -176,12 +232,12 @@ impl<F: Coordinate> Scratch<F> {
             if entry & NEGATIVE == 0 {
                 *point
             } else {
-                point.negative()
+                D::negative(point)
             }
         };
         // The first round reads the points, the bucket's own among them.
         sums.clear();
-        sums.resize(sorted.len() / 2 + buckets + 1, Affine::INFINITY);
+        sums.resize(sorted.len() / 2 + buckets + 1, D::INFINITY);
         let mut to = 0;
         let mut longest = 0;
         for bucket in 0..buckets {
@@ -189,10 +245,10 @@ impl<F: Coordinate> Scratch<F> {
             let held = self.buckets[bucket];
             starts[bucket] = to as u32;
             let mut run = run;
-            if let (false, Some((first, rest))) = (held.is_infinity(), run.split_first()) {
+            if let (false, Some((first, rest))) = (D::is_infinity(&held), run.split_first()) {
                 additions.push(&held, &signed(*first), to, sums);
                 (run, to) = (rest, to + 1);
-            } else if !held.is_infinity() {
+            } else if !D::is_infinity(&held) {
                 sums[to] = held;
                 to += 1;
             }
@@ -243,14 +299,14 @@ impl<F: Coordinate> Scratch<F> {
 ///
 /// Segments of `m` buckets go through it at once, so that their additions make batches: each
 /// yields its plain sum R and its weighted sum T, and the whole is Σ Tⱼ + m · Σ j · Rⱼ.
-fn integrate<A: Points>(scratch: &mut Scratch<A::Coordinate>) -> A::Curve {
+fn integrate<D: Adder>(scratch: &mut Scratch<D>) -> Curve<D> {
     let Scratch {
         buckets, additions, ..
     } = scratch;
     let segments = buckets.len().min(SEGMENTS);
     let m = buckets.len() / segments;
-    let mut plain = vec![Affine::INFINITY; segments];
-    let mut weighted = vec![Affine::INFINITY; segments];
+    let mut plain = vec![D::INFINITY; segments];
+    let mut weighted = vec![D::INFINITY; segments];
     for step in (0..m).rev() {
         for j in 0..segments {
             let sum = plain[j];
@@ -263,12 +319,12 @@ fn integrate<A: Points>(scratch: &mut Scratch<A::Coordinate>) -> A::Curve {
         }
         additions.flush(&mut weighted);
     }
-    buckets.fill(Affine::INFINITY);
+    buckets.fill(D::INFINITY);
 
-    let mut sum = A::Curve::identity();
-    let mut by_index = A::Curve::identity();
+    let mut sum = Curve::<D>::identity();
+    let mut by_index = Curve::<D>::identity();
     for j in (1..segments).rev() {
-        sum += A::from_view(&plain[j]);
+        sum += D::export(&plain[j]);
         by_index += sum;
     }
     for _ in 0..m.trailing_zeros() {
@@ -276,7 +332,7 @@ fn integrate<A: Points>(scratch: &mut Scratch<A::Coordinate>) -> A::Curve {
     }
     weighted
         .iter()
-        .fold(by_index, |total, point| total + A::from_view(point))
+        .fold(by_index, |total, point| total + D::export(point))
 }
 
 /// Bytes of the scratch of a multiplication by `threads` threads in G2, at most, if it has at most
@@ -287,13 +343,13 @@ pub(super) fn scratch_bytes(terms: usize, threads: usize) -> u64 {
     let (share, buckets) = (share(window).min(terms), 1 << (window - 1));
     let sorting = size_of::<u32>() * (2 * share + buckets);
     let segments = 2 * SEGMENTS.min(buckets);
-    let batch = BATCH * size_of::<Pending<blst_fp2>>();
+    let batch = affine::BATCH_BYTES;
     (threads * (point * (share / 2 + 2 * buckets + segments) + sorting + batch)) as u64
 }
 
-fn multiply<A: Points>(points: &[A], terms: Terms<'_>, scalars: &[[u8; 32]]) -> A::Curve
+fn multiply_with<D: Adder>(points: &[D::Group], terms: Terms<'_>, scalars: &[[u8; 32]]) -> Curve<D>
 where
-    A::Curve: Send,
+    Curve<D>: Send,
 {
     let count = terms.len();
     if count < FEW {
@@ -305,17 +361,17 @@ where
         };
         return (0..count).map(product).sum();
     }
-    let view = A::view(points);
+    let gathered = D::gather(points, terms);
     let Grid {
         window,
         rows,
         columns,
     } = Grid::for_terms(count, rayon::current_num_threads());
-    let tiles: Vec<A::Curve> = (0..rows * columns)
+    let tiles: Vec<Curve<D>> = (0..rows * columns)
         .into_par_iter()
         .with_max_len(1)
         .map_init(
-            || Scratch::new(window),
+            || Scratch::<D>::new(window),
             |scratch, tile| {
                 let (row, column) = (tile / columns, tile % columns);
                 let end = (column + 1) * count / columns;
@@ -326,13 +382,13 @@ where
                     scratch.sort(terms, range, |scalar| {
                         digit(&scalars[scalar], row * window, window)
                     });
-                    scratch.fill(view);
+                    scratch.fill(&gathered);
                 }
-                integrate::<A>(scratch)
+                integrate::<D>(scratch)
             },
         )
         .collect();
-    let mut total = A::Curve::identity();
+    let mut total = Curve::<D>::identity();
     for row in tiles.chunks(columns).rev() {
         for _ in 0..window {
             total = total.double();
@@ -344,17 +400,44 @@ where
     total
 }
 
+/// Terms of a slab: what is gathered at once.
+const SLAB: usize = 1 << 20;
+
+/// Σ in G1, by the fastest way that this processor has.
+fn multiply_g1(points: &[G1Affine], terms: Terms<'_>, scalars: &[[u8; 32]]) -> G1Projective {
+    #[cfg(target_arch = "x86_64")]
+    if lanes::are_available() {
+        return multiply_with::<VectorAdditions<G1Affine, 1>>(points, terms, scalars);
+    }
+    multiply_with::<Additions<G1Affine>>(points, terms, scalars)
+}
+
+/// Σ in G2, by the fastest way that this processor has.
+fn multiply_g2(points: &[G2Affine], terms: Terms<'_>, scalars: &[[u8; 32]]) -> G2Projective {
+    #[cfg(target_arch = "x86_64")]
+    if lanes::are_available() {
+        return multiply_with::<VectorAdditions<G2Affine, 2>>(points, terms, scalars);
+    }
+    multiply_with::<Additions<G2Affine>>(points, terms, scalars)
+}
+
 /// Σ over `terms` in G1.
 pub(super) fn g1(points: &[G1Affine], terms: &[Term], scalars: &[[u8; 32]]) -> G1Projective {
-    multiply(points, Terms::Some(terms), scalars)
+    terms.chunks(SLAB).map(|terms| multiply_g1(points, Terms::Some(terms), scalars)).sum()
 }
 
 /// Σ over `terms` in G2.
 pub(super) fn g2(points: &[G2Affine], terms: &[Term], scalars: &[[u8; 32]]) -> G2Projective {
-    multiply(points, Terms::Some(terms), scalars)
+    terms.chunks(SLAB).map(|terms| multiply_g2(points, Terms::Some(terms), scalars)).sum()
 }
 
 /// Σ scalarᵢ · pointᵢ in G1; the shorter list decides.
 pub(super) fn g1_full(points: &[G1Affine], scalars: &[[u8; 32]]) -> G1Projective {
-    multiply(points, Terms::All(points.len().min(scalars.len())), scalars)
+    points
+        .chunks(SLAB)
+        .zip(scalars.chunks(SLAB))
+        .map(|(points, scalars)| {
+            multiply_g1(points, Terms::All(points.len().min(scalars.len())), scalars)
+        })
+        .sum()
 }
