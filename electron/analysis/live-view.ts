@@ -63,11 +63,13 @@ export class LiveView {
   #horizonNs = 0;
   #lastNs = 0;
   #endedNs: Nanoseconds | null = null;
-  #ends: Nanoseconds[] = [];
+  readonly #ends: Nanoseconds[] = [];
+  /** Of the last ten valid proofs, s. */
   #latencies: number[] = [];
-  #sortedLatencies: number[] = [];
+  /** Of all, ns, ascending. */
+  readonly #sortedLatencies: Nanoseconds[] = [];
   readonly #counts = { valid: 0, invalid: 0, failed: 0 };
-  #counted = new WeakSet<ProofEntry>();
+  readonly #counted = new WeakSet<ProofEntry>();
   #state: StateLine | null = null;
   #peakRss: number | null = null;
   readonly #params = new Map<string, 'absent' | 'loading' | 'resident'>();
@@ -164,6 +166,8 @@ export class LiveView {
   snapshot(nowNs: Nanoseconds): LiveSnapshot {
     this.#trim();
     this.#clearChanges();
+    const since = this.#horizonNs - LIVE_WINDOW_NS;
+    const recent = this.#closed.filter((span) => (span.endNs ?? 0) >= since);
     return {
       run: this.run,
       batch: this.#batch,
@@ -171,9 +175,9 @@ export class LiveView {
       nowNs: this.#nowNs(nowNs),
       endedNs: this.#endedNs,
       lanes: [...this.#lanes.values()].sort(compareLanes),
-      spans: [...this.#closed, ...this.#open.values()].map((span) => ({ ...span })),
+      spans: [...recent, ...this.#open.values()].map((span) => ({ ...span })),
       unknown: [...this.#unknown],
-      proofs: this.#shownProofs().map((entry) => this.#liveProof(entry)),
+      proofs: [...this.#book.entries.values()].map((entry) => this.#liveProof(entry)),
       figures: this.figures(),
     };
   }
@@ -212,7 +216,7 @@ export class LiveView {
       sPerProof: computeSecondsPerProof(this.#ends, this.#options.proofsInFlight),
       latency: {
         lastS: this.#latencies.at(-1) ?? null,
-        medianS: middleOf(this.#sortedLatencies),
+        medianS: inSeconds(middleOf(this.#sortedLatencies)),
         n: this.#sortedLatencies.length,
       },
       lastLatenciesS: [...this.#latencies],
@@ -262,9 +266,9 @@ export class LiveView {
     if (entry.outcome !== 'valid' || entry.endedNs === null) return;
     insertSorted(this.#ends, entry.endedNs);
     if (entry.acceptedNs === null) return;
-    const seconds = (entry.endedNs - entry.acceptedNs) / NS_PER_S;
-    insertSorted(this.#sortedLatencies, seconds);
-    this.#latencies.push(seconds);
+    const latency = entry.endedNs - entry.acceptedNs;
+    insertSorted(this.#sortedLatencies, latency);
+    this.#latencies.push(latency / NS_PER_S);
     if (this.#latencies.length > 10) this.#latencies.shift();
   }
 
@@ -298,7 +302,7 @@ export class LiveView {
     if (!entry.returned) {
       for (const part of entry.partitions.values()) if (part.partition < partitions.length) partitions[part.partition] = part.state;
     }
-    const median = middleOf(this.#sortedLatencies);
+    const median = inSeconds(middleOf(this.#sortedLatencies));
     const sinceS = entry.acceptedNs === null ? null : (this.#horizonNs - entry.acceptedNs) / NS_PER_S;
     // One that takes longer than usual has no honest estimate.
     const eta = running && median !== null && sinceS !== null && sinceS < median ? median - sinceS : null;
@@ -313,10 +317,6 @@ export class LiveView {
       etaS: eta,
       error: entry.outcome === 'valid' ? null : (entry.error?.message ?? null),
     };
-  }
-
-  #shownProofs(): ProofEntry[] {
-    return [...this.#book.entries.values()];
   }
 
   /** Lets go of what is older than the window. */
@@ -382,4 +382,8 @@ function middleOf(sorted: readonly number[]): number | null {
   const middle = sorted.length >> 1;
   const upper = sorted[middle] as number;
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
+}
+
+function inSeconds(ns: Nanoseconds | null): number | null {
+  return ns === null ? null : ns / NS_PER_S;
 }
