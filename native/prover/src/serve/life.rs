@@ -70,8 +70,6 @@ pub struct Process {
 pub struct Life {
     is: Process,
     lifeline: Lifeline,
-    /// The connection that attached last.
-    attached: Option<u64>,
     mode: Mode,
     /// When all must be over, once it is ending.
     deadline: Option<u64>,
@@ -84,7 +82,6 @@ impl Life {
         Life {
             is,
             lifeline,
-            attached: None,
             mode,
             deadline: None,
         }
@@ -114,18 +111,11 @@ impl Life {
         match control {
             Control::Asked(asked) => self.answer(asked),
             Control::Disconnected(number) => {
-                if self.attached == Some(number) {
-                    self.attached = None;
-                }
                 if self.lifeline == Lifeline::Connection(number) {
                     self.lose_lifeline();
                 }
             }
-            Control::LifelineLost => match self.attached {
-                // The host that attached is still there: it is the lifeline from now on.
-                Some(number) => self.lifeline = Lifeline::Connection(number),
-                None => self.lose_lifeline(),
-            },
+            Control::LifelineLost => self.lose_lifeline(),
             Control::Signal => match self.mode {
                 Mode::Working => self.drain(DrainReason::Signal),
                 Mode::Draining { .. } => self.stop(),
@@ -196,7 +186,6 @@ impl Life {
     }
 
     fn attach(&mut self, connection: u64) -> Value {
-        self.attached = Some(connection);
         if self.lifeline != Lifeline::Input {
             self.lifeline = Lifeline::Connection(connection);
         }
