@@ -49,7 +49,7 @@ export interface TailOptions {
 const POLL_MS = 50;
 /** The path is compared with the descriptor every so many polls. */
 const POLLS_PER_LOOK = 20;
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 512 * 1024;
 
 export class JournalTail {
   readonly #options: TailOptions;
