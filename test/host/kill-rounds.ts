@@ -4,10 +4,11 @@
  *
  *   KILLS=50 SEED=7 node test/host/kill-rounds.ts      prints one line a round
  */
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { makeTempFolder } from '../support/fake-prover.ts';
-import { processesOf, randomSource, startHostProcess, until, type HostProcess } from '../support/host-process.ts';
+import { CLI, processesOf, randomSource, startHostProcess, testEnvironment, until, type HostProcess } from '../support/host-process.ts';
 
 /** Quick ones, and some long enough to be in work still when the next host comes. */
 const SIZES = [
@@ -51,10 +52,12 @@ export async function killRounds(kills: number, seed: number, say: (line: string
       if (kind !== 'prover') {
         await host.kill('SIGKILL');
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        // Killed again, and again, while it recovers.
+        for (let again = Math.floor(random() * 4); again > 0; again--) await killWhileStarting(folder, random() * 600);
         host = await startHostProcess(folder);
         const notices = (await host.client.status({})).notices.filter((notice) => notice.id > told);
         // Nothing may be alive any more when the host died; otherwise the next start says what happened.
-        if (pid !== null && !notices.some((notice) => /The host was killed/.test(notice.message))) {
+        if (status.prover.phase === 'ready' && !notices.some((notice) => /The host was killed/.test(notice.message))) {
           throw new Error(`round ${round}: the new host does not say what happened: ${JSON.stringify(notices)}`);
         }
         if (notices.some((notice) => /was taken over/.test(notice.message))) result.adopted++;
@@ -76,6 +79,14 @@ export async function killRounds(kills: number, seed: number, say: (line: string
   }
   await until('no process is alive', () => processesOf(folder).length === 0, 20_000);
   return result;
+}
+
+async function killWhileStarting(folder: string, afterMs: number): Promise<void> {
+  const child = spawn(process.execPath, [CLI, 'serve', '--no-web', '--data-dir', folder], { env: testEnvironment(), stdio: 'ignore' });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  await new Promise((resolve) => setTimeout(resolve, afterMs));
+  child.kill('SIGKILL');
+  await ended;
 }
 
 function killQuietly(pid: number): void {

@@ -22,6 +22,8 @@ const LOOK_MS = 500;
 const HOST_TRIES = 20;
 
 export async function proveCommand(call: Call): Promise<number> {
+  // What is wrong with the flags is said before anything is opened or made.
+  inputOf(call, false);
   const { transport, own, close } = await openHost(call);
   const client = createClient(transport);
   const wait = new Waiting(call, client, own);
@@ -216,8 +218,10 @@ class Waiting {
     if (failed.length === 0) return EXIT.ok;
     for (const { proof } of failed) {
       const { report } = await this.#client.show_proof({ proof });
-      const begun = report?.partitions.some((partition) => partition.stages.synthesis !== undefined) ?? false;
-      if (begun || !report?.error || !isRefusal(report.error.code)) return EXIT.failed;
+      // Not in any run: the prover refused to take it over.
+      if (report === null) continue;
+      const begun = report.partitions.some((partition) => partition.stages.job !== undefined);
+      if (begun || !report.error || !isRefusal(report.error.code)) return EXIT.failed;
     }
     return EXIT.refused;
   }
