@@ -4,14 +4,14 @@
  */
 import type { LiveSpan, SpanKind } from '../../electron/contract/live.ts';
 import { computeCover, computeRuns } from '../shared/coverage.ts';
-import { createHatch, toDevicePixels } from '../shared/canvas.ts';
+import { createDots, createHatch, toDevicePixels } from '../shared/canvas.ts';
 import { formatElapsed } from '../parts/durations.ts';
 import { AXIS_HEIGHT, computeTicks, type Layout, type Row, type View } from './layout.ts';
 import type { LivePicture } from './live-model.ts';
 
 export const COLOUR_NAMES = [
-  'panel', 'sunken', 'line', 'line-strong', 'idle', 'ink-2', 'ink-3', 'kernel', 'lock', 'job', 'copy', 'prepare', 'finish', 'synthesis', 'unknown',
-  'on-kernel', 'on-lock', 'on-prepare', 'on-finish', 'on-synthesis',
+  'panel', 'sunken', 'line', 'line-strong', 'idle', 'ink-2', 'ink-3', 'kernel', 'lock', 'job', 'copy', 'prepare', 'finish', 'unknown',
+  'synthesis-lane', 'on-lock', 'on-prepare', 'on-finish', 'on-synthesis-lane',
 ] as const; // prettier-ignore
 export type Colours = Record<(typeof COLOUR_NAMES)[number], string>;
 
@@ -40,7 +40,7 @@ export function layersOf(row: Row): Layer[] {
       { lanes: row.lanes.kernel, kind: 'kernel', colour: 'kernel', top: 0.3, bottom: 0.7 },
     ];
   }
-  if (row.kind === 'synthesis') return [{ lanes: row.lanes.synthesis, kind: 'synthesis', colour: 'synthesis', top: 0, bottom: 1 }];
+  if (row.kind === 'synthesis') return [{ lanes: row.lanes.synthesis, kind: 'synthesis', colour: 'synthesis-lane', top: 0, bottom: 1 }];
   return WORKER_LAYERS.map(([kind, colour]) => ({ lanes: row.lanes.worker, kind, colour, top: 0, bottom: 1 }));
 }
 
@@ -60,7 +60,7 @@ const LABELS: Partial<Record<SpanKind, keyof Colours>> = {
   prepare: 'on-prepare',
   device: 'on-lock',
   finish: 'on-finish',
-  synthesis: 'on-synthesis',
+  synthesis: 'on-synthesis-lane',
 };
 
 export class LanesDrawing {
@@ -78,7 +78,7 @@ export class LanesDrawing {
     this.#font = font;
     this.#waiting = createHatch(context, colours['ink-3'], toDevicePixels(5), toDevicePixels(1));
     this.#missing = createHatch(context, colours.unknown, toDevicePixels(6), toDevicePixels(1.5));
-    this.#future = createHatch(context, colours['line-strong'], toDevicePixels(4), toDevicePixels(0.75));
+    this.#future = createDots(context, colours['line-strong'], toDevicePixels(5), toDevicePixels(1));
   }
 
   draw(picture: LivePicture, layout: Layout, view: View, tickNs: number): void {
@@ -156,7 +156,7 @@ export class LanesDrawing {
         }
         const from = (span.startNs - view.fromNs) / view.columnNs;
         const to = (end - view.fromNs) / view.columnNs;
-        if (span.startNs === previousEnd && to - from > 4) {
+        if (span.startNs === previousEnd && to - from > toDevicePixels(12)) {
           pen.fillStyle = this.#colours.panel;
           pen.globalAlpha = 0.55;
           const inset = row.kind === 'device' ? Math.round(height * 0.3) : 0;

@@ -20,10 +20,8 @@ export function computeVerdict(picture: LivePicture): Verdict | null {
   const lock = windows.reduce((sum, one) => sum + one.lock_held_ns, 0) / wall;
   const span = ended ? 'this run, which has ended' : `the ${trailingLabel(windows[0])}`;
   const where = windows.length > 1 ? `, over ${windows.length} devices` : '';
-  const lost = picture.unknown.length > 0 ? ' Events are missing in part of it: that part is hatched.' : '';
   return {
-    text: `Kernels ran ${formatPercent(kernel)} % of ${span}${where}; the lock was held ${formatPercent(lock)} %. Causes of the rest are not analysed yet.${lost}`,
-    explain:
-      'The two shares are unions over workers and streams, divided by the wall time of every device. Why the device did not compute in the rest of it needs the idle analysis, which this version does not have.',
+    text: `Kernels ran ${formatPercent(kernel)} % of ${span}${where}; the lock was held ${formatPercent(lock)} %. Causes of the rest are not analysed yet.`,
+    explain: `${picture.unknown.length > 0 ? 'Events are missing in part of it; that part is hatched in the lanes, and the shares are lower bounds. ' : ''}The two shares are unions over workers and streams, divided by the wall time of every device. Why the device did not compute in the rest of it needs the idle analysis, which this version does not have.`,
   };
 }

@@ -27,11 +27,18 @@ export function describeSwitch(resolved: Resolved, backend: Backend | null, stat
           : 'Nothing is in flight, so the change is made at once. A new run begins.',
     });
   }
+  if (status?.prover.pid == null) {
+    lines.push({
+      tone: 'calm',
+      text: `The prover is started${backend === null ? '' : ` on ${BACKEND_WORDS[backend].label}`} and loads its params.`,
+    });
+    return lines;
+  }
   lines.push(
     resolved.restarts
       ? {
           tone: 'warning',
-          text: `The prover ${run === null && status?.prover.pid == null ? 'is started' : 'restarts'}${backendStays ? '' : ` on ${BACKEND_WORDS[backend].label}`}: params are loaded ${run === null && status?.prover.pid == null ? 'then' : 'again'}.`,
+          text: `The prover restarts${backendStays ? '' : ` on ${BACKEND_WORDS[backend].label}`}: params are loaded again.`,
         }
       : { tone: 'calm', text: 'The prover keeps running and its params stay loaded.' },
   );

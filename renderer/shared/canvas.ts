@@ -45,3 +45,15 @@ export function createHatch(context: CanvasRenderingContext2D, colour: string, p
   pen.stroke();
   return context.createPattern(tile, 'repeat') ?? colour;
 }
+
+/** Square dots, `period` device pixels apart. */
+export function createDots(context: CanvasRenderingContext2D, colour: string, period: number, size: number): CanvasPattern | string {
+  const tile = document.createElement('canvas');
+  tile.width = period;
+  tile.height = period;
+  const pen = tile.getContext('2d');
+  if (!pen) return colour;
+  pen.fillStyle = colour;
+  pen.fillRect(0, 0, size, size);
+  return context.createPattern(tile, 'repeat') ?? colour;
+}
