@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Error, ErrorKind};
 
 /// Which of several proofs of one priority goes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Proofs as they were accepted; queued partitions as they were queued.
     Fifo,
@@ -20,6 +19,14 @@ pub enum Order {
 }
 
 impl Order {
+    /// Every order.
+    pub const ALL: &'static [Order] = &[
+        Order::Fifo,
+        Order::ProofFirst,
+        Order::ShortestFirst,
+        Order::Deadline,
+    ];
+
     /// The word as it stands in the journal.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -28,6 +35,14 @@ impl Order {
             Order::ShortestFirst => "shortest-first",
             Order::Deadline => "deadline",
         }
+    }
+
+    /// The order of a word.
+    pub fn from_word(word: &str) -> Option<Order> {
+        Order::ALL
+            .iter()
+            .copied()
+            .find(|order| order.as_str() == word)
     }
 }
 
@@ -60,6 +75,7 @@ pub struct Scheduler {
     /// What params and partitions in flight may take together.
     pub memory_budget_bytes: u64,
     /// Which proof goes first.
+    #[serde(with = "words::order")]
     pub order: Order,
     /// Keep one permit for proofs of priority 4.
     pub reserve_post: bool,
@@ -179,7 +195,7 @@ mod words {
     macro_rules! word {
         ($module:ident, $word:ident) => {
             pub mod $module {
-                use interlock_timeline::$word;
+                use super::super::$word;
                 use serde::{de::Error, Deserialize, Deserializer, Serializer};
 
                 pub fn serialize<S: Serializer>(word: &$word, out: S) -> Result<S::Ok, S::Error> {
@@ -197,6 +213,7 @@ mod words {
             }
         };
     }
+    word!(order, Order);
     word!(dispatch, Dispatch);
     word!(lock_scope, LockScope);
 }

@@ -2,7 +2,7 @@
 //! after it is done, and keeps its own account of its kernels in a file.
 //!
 //! ```text
-//! device   │ copy │ kernel ───┐ gap ┌─── kernel │      absolute deadlines from the launch
+//! device   │ copy │ kernel ───┐ gap ┌─── kernel │      each lasts at least as long as configured
 //! account  │      [start … end]     [start … end]      the device's nanoseconds
 //! ```
 
@@ -135,10 +135,10 @@ fn compute(host: &Clock, own: &OwnClock, launch: &Launch) -> Report {
         }
     }
     let mut report = Report::default();
-    let mut deadline = host.now_ns();
-    let mut span = |ns: u64| {
+    let span = |ns: u64| {
+        // From here, not from the launch: a kernel that ends late must not eat the gap after it.
+        let deadline = host.now_ns() + ns;
         let start = own.now_ns();
-        deadline += ns;
         // A kernel once started ends: only the host's flag between kernels stops a device.
         let nearly = deadline.saturating_sub(200_000);
         wait::until_or_stopped(host, nearly, &launch.progress, &never);

@@ -10,19 +10,21 @@
 //! ```
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::time::Duration;
 
 use interlock_pipeline::{Engine, Error, Withdrawn};
 use interlock_timeline::{
-    Backend, Bye, DrainCancelledBy, DrainReason, Notice, Phase, ReturnReason, RunEnd, Timeline,
+    Backend, Bye, Code, DrainCancelledBy, DrainReason, Failure, Notice, Outcome, Phase,
+    ReturnReason, RunEnd, Timeline,
 };
 use serde_json::{json, Value};
 
-use super::control::{Asked, Control};
+use super::control::{Asked, Control, Wires};
 use super::protocol::Ask;
-use super::socket::Answer;
+use super::socket::{Answer, Unanswered};
 use super::watchdog::Watchdog;
 
 /// At this age a process begins to drain: its stamps must stay below 2^53.
@@ -52,6 +54,8 @@ pub struct Process {
     pub timeline: Arc<Timeline>,
     /// Its pipeline.
     pub engine: Arc<Engine>,
+    /// Who tells of a closed proof's end.
+    pub wires: Arc<Wires>,
     /// Ends it when nothing else does.
     pub watchdog: Watchdog,
     /// Its UUID.
@@ -64,6 +68,8 @@ pub struct Process {
     pub grace_ns: u64,
     /// Its command socket.
     pub socket: PathBuf,
+    /// Requests without an answer.
+    pub unanswered: Unanswered,
 }
 
 /// One process's life.
@@ -295,6 +301,21 @@ impl Life {
         };
         eprintln!("interlock-prover: the deadline passed; unfinished proofs go back to the host");
         self.is.engine.abandon(why);
+        for (proof, attempt) in self.is.wires.claim_all() {
+            let message = "the deadline passed before its bytes were durable in the spool";
+            let failure = Some(Failure {
+                code: Code::SpoolFailed,
+                message: message.into(),
+            });
+            let (outcome, made) = (Outcome::Failed, None);
+            self.is.timeline.notify(Notice::ProofEnded {
+                proof,
+                attempt,
+                outcome,
+                made,
+                failure,
+            });
+        }
         self.end(RunEnd::Deadline, Bye::Deadline, 5)
     }
 
@@ -319,6 +340,12 @@ impl Life {
             }
         };
         let _ = std::fs::remove_file(&self.is.socket);
+        for _ in 0..20 {
+            if self.is.unanswered.load(Ordering::SeqCst) == 0 {
+                break;
+            }
+            std::thread::sleep(TICK / 2);
+        }
         // SAFETY: ends the process. Nothing is buffered in it: standard error is not, the journal is closed.
         unsafe { libc::_exit(exit) }
     }

@@ -85,11 +85,8 @@ pub fn run(options: Serve) -> Result<u8, Error> {
     let watchdog = Watchdog::start(clock).map_err(|error| failed(error.to_string()))?;
     let (control, heard) = mpsc::channel();
     let (to_spool, to_close) = mpsc::channel();
-    let wires = Arc::new(Wires {
-        control: control.clone(),
-        spool: to_spool,
-    });
-    let engine = Engine::start(timeline.clone(), backend, &devices, wires)
+    let wires = Arc::new(Wires::new(control.clone(), to_spool));
+    let engine = Engine::start(timeline.clone(), backend, &devices, wires.clone())
         .map_err(|error| failed(error.to_string()))?;
     let engine = Arc::new(engine);
     let spool = Spool {
@@ -98,9 +95,11 @@ pub fn run(options: Serve) -> Result<u8, Error> {
         backend: backend_word.as_str(),
         timeline: timeline.clone(),
         engine: engine.clone(),
+        wires: wires.clone(),
     };
     spawn("spool", move || spool.run(&to_close))?;
-    start_ears(&control, listener)?;
+    let unanswered = socket::Unanswered::default();
+    start_ears(&control, listener, unanswered.clone())?;
 
     engine.set_phase(Phase::Ready);
     timeline.notify(Notice::Ready);
@@ -111,12 +110,14 @@ pub fn run(options: Serve) -> Result<u8, Error> {
     let is = Process {
         timeline,
         engine,
+        wires,
         watchdog,
         process: options.process,
         backend: backend_word,
         emulate,
         grace_ns: options.grace_ns,
         socket: socket_path,
+        unanswered,
     };
     Life::new(is).live(&heard)
 }
@@ -125,9 +126,10 @@ pub fn run(options: Serve) -> Result<u8, Error> {
 fn start_ears(
     control: &mpsc::Sender<Control>,
     listener: std::os::unix::net::UnixListener,
+    unanswered: socket::Unanswered,
 ) -> Result<(), Error> {
     let ear = control.clone();
-    spawn("socket", move || socket::run(&listener, &ear))?;
+    spawn("socket", move || socket::run(&listener, &ear, &unanswered))?;
     let ear = control.clone();
     spawn("signals", move || signals::run(&ear))?;
     let ear = control.clone();

@@ -48,8 +48,11 @@ pub fn bind(path: &Path) -> Result<UnixListener, String> {
     Ok(listener)
 }
 
+/// How many requests have no answer yet. A process that ends gives their answers a moment.
+pub type Unanswered = Arc<AtomicUsize>;
+
 /// Accepts for ever. Each connection has a thread.
-pub fn run(listener: &UnixListener, control: &Sender<Control>) {
+pub fn run(listener: &UnixListener, control: &Sender<Control>, unanswered: &Unanswered) {
     let open = Arc::new(AtomicUsize::new(0));
     let mut number = 0;
     loop {
@@ -67,11 +70,11 @@ pub fn run(listener: &UnixListener, control: &Sender<Control>) {
             open.fetch_sub(1, Ordering::SeqCst);
             continue;
         }
-        let (control, ours) = (control.clone(), open.clone());
+        let (control, ours, unanswered) = (control.clone(), open.clone(), unanswered.clone());
         let started = std::thread::Builder::new()
             .name(format!("host-{number}"))
             .spawn(move || {
-                serve(number, &stream, &control);
+                serve(number, &stream, &control, &unanswered);
                 let _ = control.send(Control::Disconnected(number));
                 ours.fetch_sub(1, Ordering::SeqCst);
             });
@@ -103,7 +106,7 @@ fn is_ours(stream: &UnixStream) -> bool {
     got == 0 && peer.uid == unsafe { libc::geteuid() }
 }
 
-fn serve(number: u64, stream: &UnixStream, control: &Sender<Control>) {
+fn serve(number: u64, stream: &UnixStream, control: &Sender<Control>, unanswered: &AtomicUsize) {
     let _ = stream.set_write_timeout(Some(WRITE_TIMEOUT));
     let mut lines = BufReader::new(stream);
     let mut line = Vec::new();
@@ -123,6 +126,7 @@ fn serve(number: u64, stream: &UnixStream, control: &Sender<Control>) {
             }
             Ok(_) => {}
         }
+        unanswered.fetch_add(1, Ordering::SeqCst);
         let (id, ask) = protocol::read(&line);
         let result = ask.and_then(|ask| {
             let (reply, answer) = mpsc::channel();
@@ -135,7 +139,9 @@ fn serve(number: u64, stream: &UnixStream, control: &Sender<Control>) {
             control.send(Control::Asked(asked)).map_err(|_| gone())?;
             answer.recv().map_err(|_| gone())?
         });
-        if !send(stream, &protocol::answer(id, &result)) {
+        let sent = send(stream, &protocol::answer(id, &result));
+        unanswered.fetch_sub(1, Ordering::SeqCst);
+        if !sent {
             return;
         }
     }

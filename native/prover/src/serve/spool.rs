@@ -16,6 +16,7 @@ use interlock_pipeline::{hex, Closed, End, Engine, PartitionProof, Submission};
 use interlock_timeline::{Made, Notice, Outcome, Timeline};
 use sha2::{Digest, Sha256};
 
+use super::control::Wires;
 use crate::proof_file::{self, Part, ProofFile, FORMAT};
 
 /// What the spool thread needs.
@@ -30,6 +31,8 @@ pub struct Spool {
     pub timeline: Arc<Timeline>,
     /// The pipeline.
     pub engine: Arc<Engine>,
+    /// Who tells of what.
+    pub wires: Arc<Wires>,
 }
 
 /// Between two tries.

@@ -1,0 +1,16 @@
+//! Black-box tests: the real binary, its journal, its spool and its socket.
+//!
+//! Times come from the journal's stamps; the only real-time assertions are deadlines with tenfold
+//! slack.
+
+mod support;
+
+mod arguments;
+mod clock;
+mod configure;
+mod cpu;
+mod drain;
+mod faults;
+mod order;
+mod socket;
+mod throughput;
