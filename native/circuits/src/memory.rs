@@ -10,7 +10,7 @@
 //! per permit partition_bytes
 //! ```
 
-use interlock_groth16::{scratch_bytes, Cpu};
+use interlock_groth16::{finish_scratch_bytes, Cpu};
 
 use crate::{CircuitKind, CircuitSpec};
 
@@ -45,5 +45,5 @@ pub fn device_bytes(spec: &CircuitSpec, threads: usize) -> u64 {
 
 /// Bytes that a finish on a pool of so many threads needs besides its partition.
 pub fn finish_bytes(spec: &CircuitSpec, threads: usize) -> u64 {
-    scratch_bytes(spec.domain() as usize, threads)
+    finish_scratch_bytes(spec.domain() as usize, threads)
 }

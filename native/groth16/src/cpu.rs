@@ -57,7 +57,7 @@ impl Cpu {
     /// Bytes that a device of so many threads holds while it proves partitions of a `domain`,
     /// besides the partition: the tables of the transforms and the scratch of the multiplications.
     pub fn bytes(domain: usize, threads: usize) -> u64 {
-        64 * domain as u64 + msm::scratch_bytes(domain, threads)
+        64 * domain as u64 + msm::g1_scratch_bytes(domain, threads)
     }
 
     /// The tables for a domain of `n`; computes on the current pool if they are not kept.

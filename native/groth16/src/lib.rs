@@ -36,7 +36,7 @@ pub use device::{
     Backend, Device, DeviceObserver, DeviceOutput, Kernel, Unobserved, Wait, DEVICE_STEPS,
 };
 pub use error::{Error, ErrorKind};
-pub use msm::scratch_bytes;
+pub use msm::finish_scratch_bytes;
 pub use params::{Params, VerifyingKey};
 pub use proof::{Proof, PROOF_BYTES};
 pub use prove::{finish, prepare, Blinding, Prepared};

@@ -11,7 +11,7 @@ use blst::{
     blst_fp_mul, blst_fp_sqr,
 };
 
-use super::pippenger::{Adder, Points, Terms};
+use super::points::{Adder, Points, Terms};
 use crate::words;
 
 /// Additions that share an inversion. An inversion takes some 50 multiplications' time.
@@ -281,4 +281,9 @@ impl<A: Points> Adder for Additions<A> {
 }
 
 /// Bytes of a batch of additions in G2.
+#[cfg(not(target_arch = "x86_64"))]
 pub(super) const BATCH_BYTES: usize = BATCH * size_of::<Pending<blst_fp2>>();
+
+/// Bytes of a point of G2.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) const POINT_BYTES: usize = size_of::<Affine<blst_fp2>>();

@@ -112,7 +112,11 @@ pub(super) fn carry(mut number: Numbers) -> Numbers {
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn add_lazily(a: &Numbers, b: &Numbers) -> Numbers {
-    std::array::from_fn(|i| _mm512_add_epi64(a[i], b[i]))
+    let mut out = *a;
+    for (out, b) in out.iter_mut().zip(b) {
+        *out = _mm512_add_epi64(*out, *b);
+    }
+    out
 }
 
 #[inline]
@@ -125,9 +129,32 @@ pub(super) fn add(a: &Numbers, b: &Numbers) -> Numbers {
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn subtract(a: &Numbers, b: &Numbers) -> Numbers {
-    carry(std::array::from_fn(|i| {
-        _mm512_add_epi64(_mm512_sub_epi64(a[i], b[i]), all(EIGHT[i]))
-    }))
+    let mut out = *a;
+    for ((out, b), eight) in out.iter_mut().zip(b).zip(EIGHT) {
+        *out = _mm512_add_epi64(_mm512_sub_epi64(*out, *b), all(eight));
+    }
+    carry(out)
+}
+
+/// `2p − number` in the lanes of `which`, limb by limb.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn negate(number: &Numbers, which: u8) -> Numbers {
+    const TWICE: Limbs = modulus_times(2);
+    let mut out = *number;
+    for (out, twice) in out.iter_mut().zip(TWICE) {
+        *out = _mm512_mask_sub_epi64(*out, which, all(twice), *out);
+    }
+    out
+}
+
+/// Asks for rows to be brought near.
+#[inline(always)]
+pub(super) fn prefetch(rows: &[Row]) {
+    for row in rows {
+        // SAFETY: a hint, which x86-64 always has.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.0.as_ptr().cast()) };
+    }
 }
 
 /// Below 32p in, below 1.001p out.
@@ -181,9 +208,9 @@ pub(super) fn multiply(a: &Numbers, b: &Numbers) -> Numbers {
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn may_be_zero(difference: &Numbers) -> u8 {
-    EQUAL
-        .iter()
-        .fold(0, |lanes, &limb| lanes | _mm512_cmpeq_epi64_mask(difference[0], all(limb)))
+    EQUAL.iter().fold(0, |lanes, &limb| {
+        lanes | _mm512_cmpeq_epi64_mask(difference[0], all(limb))
+    })
 }
 
 #[inline]
@@ -216,9 +243,8 @@ fn transpose(rows: &Numbers) -> Numbers {
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn load(rows: &[Row; 8]) -> Numbers {
     // SAFETY: a row is 64 bytes and aligned so.
-    let rows: Numbers = std::array::from_fn(|i| unsafe {
-        _mm512_load_si512(rows[i].0.as_ptr().cast())
-    });
+    let rows: Numbers =
+        std::array::from_fn(|i| unsafe { _mm512_load_si512(rows[i].0.as_ptr().cast()) });
     transpose(&rows)
 }
 

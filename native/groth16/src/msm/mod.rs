@@ -8,7 +8,10 @@ mod affine;
 mod grid;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod packed;
 mod pippenger;
+mod points;
 mod sum;
 #[cfg(target_arch = "x86_64")]
 mod vector;
@@ -129,11 +132,15 @@ pub(crate) fn g1_full(points: &[G1Affine], scalars: &[[u8; 32]]) -> G1Projective
     pippenger::g1_full(points, scalars)
 }
 
-/// Bytes that a multi-scalar multiplication of up to `terms` terms needs besides its operands on a
-/// pool of `threads` threads: in the device stage on the device's pool, in finish on the caller's.
-/// An upper estimate for G2; G1 needs little more than half.
-pub fn scratch_bytes(terms: usize, threads: usize) -> u64 {
-    pippenger::scratch_bytes(terms, threads)
+/// Bytes that finish needs for the multi-scalar multiplication in G2 of up to `terms` terms on a pool
+/// of `threads` threads, at most, besides the partition and the parameters.
+pub fn finish_scratch_bytes(terms: usize, threads: usize) -> u64 {
+    pippenger::scratch_bytes(2, terms, threads)
+}
+
+/// The same for a multiplication in G1.
+pub(crate) fn g1_scratch_bytes(terms: usize, threads: usize) -> u64 {
+    pippenger::scratch_bytes(1, terms, threads)
 }
 
 fn projective_g1(point: blst_p1) -> G1Projective {

@@ -13,138 +13,22 @@
 //! Within a tile the terms are sorted by bucket, and each bucket's points are added in pairs,
 //! the sums in pairs again, and so on, all buckets in one batch.
 
-use std::borrow::Cow;
-use std::slice;
-
-use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use ff::PrimeField;
 use group::{prime::PrimeCurveAffine, Group};
 use rayon::prelude::*;
 
-use super::affine::{self, Additions, Affine, Coordinate};
-#[cfg(target_arch = "x86_64")]
-use super::lanes;
-#[cfg(target_arch = "x86_64")]
-use super::vector::{self, VectorAdditions};
+#[cfg(not(target_arch = "x86_64"))]
+use super::affine;
+use super::affine::Additions;
 use super::grid::{digit, share, Grid, FEW, SEGMENTS};
+use super::points::{Adder, Terms};
 use super::Term;
-
-/// A group with coordinates of its own.
-pub(super) trait Points: PrimeCurveAffine<Scalar = Scalar> + Send + Sync {
-    type Coordinate: Coordinate;
-    fn view(points: &[Self]) -> &[Affine<Self::Coordinate>];
-    fn from_view(point: &Affine<Self::Coordinate>) -> Self;
-}
-
 #[cfg(target_arch = "x86_64")]
-impl vector::Components<1> for blst_fp {
-    const ONE: blst_fp = blst_fp { l: affine::ONE };
+use super::{lanes, packed, vector, vector::VectorAdditions};
 
-    fn words(&self) -> [[u64; 6]; 1] {
-        [self.l]
-    }
-
-    fn from_words([l]: [[u64; 6]; 1]) -> Self {
-        blst_fp { l }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl vector::Components<2> for blst_fp2 {
-    const ONE: blst_fp2 = blst_fp2 { fp: [blst_fp { l: affine::ONE }, blst_fp::ZERO] };
-
-    fn words(&self) -> [[u64; 6]; 2] {
-        [self.fp[0].l, self.fp[1].l]
-    }
-
-    fn from_words([a, b]: [[u64; 6]; 2]) -> Self {
-        blst_fp2 { fp: [blst_fp { l: a }, blst_fp { l: b }] }
-    }
-}
-
-impl Points for G1Affine {
-    type Coordinate = blst_fp;
-
-    fn view(points: &[Self]) -> &[Affine<blst_fp>] {
-        // SAFETY: both are two coordinates, x first.
-        unsafe { slice::from_raw_parts(points.as_ptr().cast(), points.len()) }
-    }
-
-    fn from_view(point: &Affine<blst_fp>) -> Self {
-        let mut out = G1Affine::identity();
-        *out.as_mut() = blst_p1_affine {
-            x: point.x,
-            y: point.y,
-        };
-        out
-    }
-}
-
-impl Points for G2Affine {
-    type Coordinate = blst_fp2;
-
-    fn view(points: &[Self]) -> &[Affine<blst_fp2>] {
-        // SAFETY: as for `G1Affine`.
-        unsafe { slice::from_raw_parts(points.as_ptr().cast(), points.len()) }
-    }
-
-    fn from_view(point: &Affine<blst_fp2>) -> Self {
-        let mut out = G2Affine::identity();
-        *out.as_mut() = blst_p2_affine {
-            x: point.x,
-            y: point.y,
-        };
-        out
-    }
-}
-
-/// A batch of additions. What is pushed has its result in `out` after the next flush; operands are
-/// copied, so a result may take the place of any operand that was pushed.
-pub(super) trait Adder {
-    type Group: Points;
-    /// A point as it is held in memory.
-    type Point: Copy + Send + Sync + 'static;
-    const INFINITY: Self::Point;
-
-    fn new() -> Self;
-    /// The points to take terms from: all of them, or, if `is_gathered`, those of the terms in the
-    /// terms' order.
-    fn gather<'a>(points: &'a [Self::Group], terms: Terms<'_>) -> Cow<'a, [Self::Point]>;
-    fn is_gathered() -> bool;
-    fn is_infinity(point: &Self::Point) -> bool;
-    fn negative(point: &Self::Point) -> Self::Point;
-    /// `out[to] = a + b`, now or at the next flush.
-    fn push(&mut self, a: &Self::Point, b: &Self::Point, to: usize, out: &mut [Self::Point]);
-    /// Completes all additions.
-    fn flush(&mut self, out: &mut [Self::Point]);
-    fn export(point: &Self::Point) -> Self::Group;
-}
-
-/// Which of the points and scalars a multiplication takes.
-#[derive(Clone, Copy)]
-pub(super) enum Terms<'a> {
-    /// Each point with the scalar of the same index; so many.
-    All(usize),
-    Some(&'a [Term]),
-}
-
-impl Terms<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Terms::All(count) => *count,
-            Terms::Some(terms) => terms.len(),
-        }
-    }
-
-    #[inline(always)]
-    fn get(&self, i: usize) -> (usize, usize) {
-        match self {
-            Terms::All(_) => (i, i),
-            Terms::Some(terms) => (terms[i].point as usize, terms[i].scalar as usize),
-        }
-    }
-}
+/// How far ahead of the additions their points are asked for.
+const AHEAD: usize = 32;
 
 /// The top bit of a sorted entry: the point is to be subtracted.
 const NEGATIVE: u32 = 1 << 31;
@@ -227,39 +111,39 @@ impl<D: Adder> Scratch<D> {
             additions,
             ..
         } = self;
-        let signed = |entry: u32| {
-            let point = &points[(entry & !NEGATIVE) as usize];
-            if entry & NEGATIVE == 0 {
-                *point
-            } else {
-                D::negative(point)
-            }
-        };
-        // The first round reads the points, the bucket's own among them.
-        sums.clear();
-        sums.resize(sorted.len() / 2 + buckets + 1, D::INFINITY);
+        let signed = |entry: u32| (&points[(entry & !NEGATIVE) as usize], entry & NEGATIVE != 0);
+        // The first round reads the points, the bucket's own among them. What is in `sums` from
+        // before is never read.
+        sums.resize(sums.len().max(sorted.len() / 2 + buckets + 1), D::INFINITY);
         let mut to = 0;
         let mut longest = 0;
         for bucket in 0..buckets {
-            let run = &sorted[starts[bucket] as usize..starts[bucket + 1] as usize];
-            let held = self.buckets[bucket];
+            let (mut from, end) = (starts[bucket] as usize, starts[bucket + 1] as usize);
             starts[bucket] = to as u32;
-            let mut run = run;
-            if let (false, Some((first, rest))) = (D::is_infinity(&held), run.split_first()) {
-                additions.push(&held, &signed(*first), to, sums);
-                (run, to) = (rest, to + 1);
-            } else if !D::is_infinity(&held) {
-                sums[to] = held;
-                to += 1;
+            let held = &self.buckets[bucket];
+            match (D::is_infinity(held), (end - from) % 2 == 1) {
+                (true, false) => {}
+                (true, true) => {
+                    let (point, negative) = signed(sorted[from]);
+                    sums[to] = if negative { D::negative(point) } else { *point };
+                    (from, to) = (from + 1, to + 1);
+                }
+                (false, true) => {
+                    additions.push_signed((held, false), signed(sorted[from]), to, sums);
+                    (from, to) = (from + 1, to + 1);
+                }
+                (false, false) => {
+                    sums[to] = *held;
+                    to += 1;
+                }
             }
-            let pairs = run.chunks_exact(2);
-            if let [last] = pairs.remainder() {
-                sums[to] = signed(*last);
-                to += 1;
-            }
-            for pair in pairs {
-                additions.push(&signed(pair[0]), &signed(pair[1]), to, sums);
-                to += 1;
+            while from < end {
+                for &ahead in sorted.iter().skip(from + AHEAD).take(2) {
+                    D::prefetch(signed(ahead).0);
+                }
+                let (a, b) = (signed(sorted[from]), signed(sorted[from + 1]));
+                additions.push_signed(a, b, to, sums);
+                (from, to) = (from + 2, to + 1);
             }
             longest = longest.max(to - starts[bucket] as usize);
         }
@@ -335,19 +219,28 @@ fn integrate<D: Adder>(scratch: &mut Scratch<D>) -> Curve<D> {
         .fold(by_index, |total, point| total + D::export(point))
 }
 
-/// Bytes of the scratch of a multiplication by `threads` threads in G2, at most, if it has at most
-/// `terms` terms. In G1 it is little more than half of that.
-pub(super) fn scratch_bytes(terms: usize, threads: usize) -> u64 {
-    let point = size_of::<Affine<blst_fp2>>();
+/// Bytes of the scratch of a multiplication by `threads` threads, at most, if it has at most `terms`
+/// terms and the coordinates have so many components: 1 in G1, 2 in G2.
+pub(super) fn scratch_bytes(components: usize, terms: usize, threads: usize) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    let (point, batch) = (packed::POINT_BYTES, vector::BATCH_BYTES);
+    #[cfg(not(target_arch = "x86_64"))]
+    let (point, batch) = (affine::POINT_BYTES, affine::BATCH_BYTES);
+    let point = point * components / 2;
+    let terms = terms.min(SLAB);
     let window = Grid::for_terms(terms, threads).window;
     let (share, buckets) = (share(window).min(terms), 1 << (window - 1));
     let sorting = size_of::<u32>() * (2 * share + buckets);
     let segments = 2 * SEGMENTS.min(buckets);
-    let batch = affine::BATCH_BYTES;
-    (threads * (point * (share / 2 + 2 * buckets + segments) + sorting + batch)) as u64
+    let task = point * (share / 2 + 2 * buckets + segments) + sorting + batch;
+    (point * terms + threads * task) as u64
 }
 
-fn multiply_with<D: Adder>(points: &[D::Group], terms: Terms<'_>, scalars: &[[u8; 32]]) -> Curve<D>
+pub(super) fn multiply_with<D: Adder>(
+    points: &[D::Group],
+    terms: Terms<'_>,
+    scalars: &[[u8; 32]],
+) -> Curve<D>
 where
     Curve<D>: Send,
 {
@@ -423,12 +316,18 @@ fn multiply_g2(points: &[G2Affine], terms: Terms<'_>, scalars: &[[u8; 32]]) -> G
 
 /// Σ over `terms` in G1.
 pub(super) fn g1(points: &[G1Affine], terms: &[Term], scalars: &[[u8; 32]]) -> G1Projective {
-    terms.chunks(SLAB).map(|terms| multiply_g1(points, Terms::Some(terms), scalars)).sum()
+    terms
+        .chunks(SLAB)
+        .map(|terms| multiply_g1(points, Terms::Some(terms), scalars))
+        .sum()
 }
 
 /// Σ over `terms` in G2.
 pub(super) fn g2(points: &[G2Affine], terms: &[Term], scalars: &[[u8; 32]]) -> G2Projective {
-    terms.chunks(SLAB).map(|terms| multiply_g2(points, Terms::Some(terms), scalars)).sum()
+    terms
+        .chunks(SLAB)
+        .map(|terms| multiply_g2(points, Terms::Some(terms), scalars))
+        .sum()
 }
 
 /// Σ scalarᵢ · pointᵢ in G1; the shorter list decides.

@@ -116,6 +116,39 @@ fn g2_is_the_naive_sum() {
     }
 }
 
+/// What a processor without the vector instructions does.
+#[test]
+fn the_plain_way_is_the_naive_sum() {
+    use super::affine::Additions;
+    use super::pippenger::multiply_with;
+    use super::points::Terms;
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    for count in [16, 17, 300, 2000] {
+        let values = scalars(&mut rng, count, false);
+        let bytes: Vec<_> = values.iter().map(Scalar::to_bytes_le).collect();
+        let points = points(&mut rng, count, true);
+        let sum = multiply_with::<Additions<G1Affine>>(&points, Terms::All(count), &bytes);
+        assert_eq!(sum, naive(&points, &values), "{count}");
+
+        let terms: Vec<_> = (0..count as u32)
+            .map(|i| Term {
+                point: i,
+                scalar: count as u32 - 1 - i,
+            })
+            .collect();
+        let points: Vec<G2Affine> = (0..count)
+            .map(|_| G2Projective::random(&mut rng).into())
+            .collect();
+        let sum = multiply_with::<Additions<G2Affine>>(&points, Terms::Some(&terms), &bytes);
+        let expected: G2Projective = points
+            .iter()
+            .zip(values.iter().rev())
+            .map(|(point, scalar)| *point * scalar)
+            .sum();
+        assert_eq!(sum, expected, "{count}");
+    }
+}
+
 #[test]
 fn variables_that_do_not_occur_have_no_point() {
     let values: Vec<_> = [0, 1, 7, 1, 9, 0, 1].map(Scalar::from).into();

@@ -2,94 +2,21 @@
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
+use std::slice;
 
-use group::{prime::PrimeCurveAffine as _, Curve};
-use rayon::prelude::*;
+use group::Curve;
 
-use super::affine::{Affine, Coordinate};
-use super::lanes::{self, Numbers, Row};
-use super::pippenger::{Adder, Points, Terms};
-use crate::words;
+use super::lanes::{self, Row};
+use super::packed::{
+    column, export_one, import, invert, multiply, square, subtract, Components, Lane, Packed, Rows,
+};
+use super::points::{Adder, Points, Terms};
 
 /// Vectors of eight additions that share an inversion.
 const BATCH: usize = 32;
 
 /// Where a lane's result goes if nobody wants it.
 const NOWHERE: usize = usize::MAX;
-
-/// A coordinate of K components of the base field.
-pub(super) trait Components<const K: usize>: Coordinate {
-    fn words(&self) -> [[u64; 6]; K];
-    fn from_words(words: [[u64; 6]; K]) -> Self;
-    const ONE: Self;
-}
-
-/// A point of our form in memory; all zeros are infinity.
-#[derive(Clone, Copy)]
-pub(super) struct Packed<const K: usize> {
-    x: [Row; K],
-    y: [Row; K],
-}
-
-impl<const K: usize> Packed<K> {
-    const INFINITY: Self = Packed { x: [Row::ZERO; K], y: [Row::ZERO; K] };
-
-    #[inline(always)]
-    fn is_infinity(&self) -> bool {
-        // A number has this limb zero but once in 2^52.
-        self.x[0].0[0] == 0 && self.is_all_zeros()
-    }
-
-    fn is_all_zeros(&self) -> bool {
-        self.x.iter().chain(&self.y).all(|row| *row == Row::ZERO)
-    }
-}
-
-/// Eight coordinates.
-type Lane<const K: usize> = [Numbers; K];
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn multiply<const K: usize>(a: &Lane<K>, b: &Lane<K>) -> Lane<K> {
-    let mut out = *a;
-    if K == 1 {
-        out[0] = lanes::multiply(&a[0], &b[0]);
-    } else {
-        // (a₀ + a₁u)(b₀ + b₁u) with u² = −1, by Karatsuba.
-        let low = lanes::multiply(&a[0], &b[0]);
-        let high = lanes::multiply(&a[1], &b[1]);
-        let sums = lanes::multiply(&lanes::add(&a[0], &a[1]), &lanes::add(&b[0], &b[1]));
-        out[0] = lanes::subtract(&low, &high);
-        out[1] = lanes::subtract(&sums, &lanes::add_lazily(&low, &high));
-    }
-    out
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn square<const K: usize>(a: &Lane<K>) -> Lane<K> {
-    let mut out = *a;
-    if K == 1 {
-        out[0] = lanes::multiply(&a[0], &a[0]);
-    } else {
-        // (a₀ + a₁)(a₀ − a₁) and 2 a₀ a₁; b below 8p of `subtract` wants a₁ reduced.
-        let a1 = lanes::reduce(&a[1]);
-        out[0] = lanes::multiply(&lanes::add(&a[0], &a1), &lanes::subtract(&a[0], &a1));
-        let product = lanes::multiply(&a[0], &a1);
-        out[1] = lanes::add(&product, &product);
-    }
-    out
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn subtract<const K: usize>(a: &Lane<K>, b: &Lane<K>) -> Lane<K> {
-    let mut out = *a;
-    for k in 0..K {
-        out[k] = lanes::subtract(&a[k], &b[k]);
-    }
-    out
-}
 
 /// Eight additions that wait for the inverses of their denominators.
 #[derive(Clone, Copy)]
@@ -103,15 +30,15 @@ struct Pending<const K: usize> {
     to: [usize; 8],
 }
 
-/// A component of eight points each.
-type Rows<const K: usize> = [[Row; 8]; K];
-
 /// Operands until there are eight pairs.
 struct Queue<const K: usize> {
     ax: Rows<K>,
     ay: Rows<K>,
     bx: Rows<K>,
     by: Rows<K>,
+    /// A bit for each point that is to be negated first.
+    minus_a: u8,
+    minus_b: u8,
     to: [usize; 8],
     length: usize,
 }
@@ -126,11 +53,6 @@ pub(super) struct VectorAdditions<A, const K: usize> {
 
 /// Bytes of a batch of additions in G2.
 pub(super) const BATCH_BYTES: usize = BATCH * size_of::<Pending<2>>() + size_of::<Queue<2>>();
-
-/// Rows of eight points' components, filled by `set`.
-fn pack<const K: usize>(set: impl Fn(usize, usize) -> Row) -> Rows<K> {
-    std::array::from_fn(|k| std::array::from_fn(|i| set(k, i)))
-}
 
 impl<A, const K: usize> VectorAdditions<A, K>
 where
@@ -152,13 +74,17 @@ where
         }
         self.queue.length = 0;
         let load = |rows: &Rows<K>| -> Lane<K> { std::array::from_fn(|k| lanes::load(&rows[k])) };
-        let (x, y) = (load(&self.queue.ax), load(&self.queue.ay));
-        let (bx, by) = (load(&self.queue.bx), load(&self.queue.by));
+        let (x, bx) = (load(&self.queue.ax), load(&self.queue.bx));
+        let y = load(&self.queue.ay).map(|y| lanes::negate(&y, self.queue.minus_a));
+        let by = load(&self.queue.by).map(|y| lanes::negate(&y, self.queue.minus_b));
         let mut denominator = subtract(&bx, &x);
-        let equal = denominator.iter().fold(!0, |equal, part| equal & lanes::may_be_zero(part));
+        let equal = denominator
+            .iter()
+            .fold(!0, |equal, part| equal & lanes::may_be_zero(part));
         if equal != 0 {
             self.add_apart(equal, out);
-            let load = |rows: &Rows<K>| -> Lane<K> { std::array::from_fn(|k| lanes::load(&rows[k])) };
+            let load =
+                |rows: &Rows<K>| -> Lane<K> { std::array::from_fn(|k| lanes::load(&rows[k])) };
             denominator = subtract(&load(&self.queue.bx), &load(&self.queue.ax));
         }
         let mut abscissas = x;
@@ -171,8 +97,17 @@ where
             Some(product) => multiply(product, &denominator),
             None => denominator,
         });
+        (self.queue.minus_a, self.queue.minus_b) = (0, 0);
         let to = self.queue.to;
-        self.pending.push(Pending { x, y, abscissas, numerator, denominator, before, to });
+        self.pending.push(Pending {
+            x,
+            y,
+            abscissas,
+            numerator,
+            denominator,
+            before,
+            to,
+        });
         if self.pending.len() == BATCH {
             self.complete(out);
         }
@@ -184,12 +119,22 @@ where
     fn add_apart(&mut self, equal: u8, out: &mut [Packed<K>]) {
         let queue = &mut *self.queue;
         for i in (0..8).filter(|i| equal >> i & 1 == 1) {
-            let rows = |rows: &Rows<K>| std::array::from_fn(|k| rows[k][i]);
-            let a = Packed { x: rows(&queue.ax), y: rows(&queue.ay) };
-            let b = Packed { x: rows(&queue.bx), y: rows(&queue.by) };
-            let sum = (Self::export(&a).to_curve() + Self::export(&b)).to_affine();
+            let rows = |rows| column(rows, i);
+            let a = Packed {
+                x: rows(&queue.ax),
+                y: rows(&queue.ay),
+            };
+            let b = Packed {
+                x: rows(&queue.bx),
+                y: rows(&queue.by),
+            };
+            let signed = |point, minus: u8| match minus >> i & 1 {
+                0 => Self::export(&point),
+                _ => -Self::export(&point),
+            };
+            let sum = (signed(a, queue.minus_a).to_curve() + signed(b, queue.minus_b)).to_affine();
             if let Some(out) = out.get_mut(queue.to[i]) {
-                *out = import(A::view(&[sum]))[0];
+                *out = import(1, |_| &A::view(slice::from_ref(&sum))[0])[0];
             }
             queue.to[i] = NOWHERE;
             for k in 0..K {
@@ -201,7 +146,9 @@ where
 
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn complete(&mut self, out: &mut [Packed<K>]) {
-        let Some(product) = self.product.take() else { return };
+        let Some(product) = self.product.take() else {
+            return;
+        };
         let mut inverse = invert::<A::Coordinate, K>(&product);
         for (i, addition) in self.pending.iter().enumerate().rev() {
             let slope = if i == 0 {
@@ -224,110 +171,12 @@ where
             }
             for (lane, &to) in addition.to.iter().enumerate() {
                 if let Some(out) = out.get_mut(to) {
-                    for k in 0..K {
-                        out.x[k] = rows[0][k][lane];
-                        out.y[k] = rows[1][k][lane];
-                    }
+                    (out.x, out.y) = (column(&rows[0], lane), column(&rows[1], lane));
                 }
             }
         }
         self.pending.clear();
     }
-}
-
-/// The inverses of eight numbers, by one inversion.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn invert<F: Components<K>, const K: usize>(numbers: &Lane<K>) -> Lane<K> {
-    let mut rows = [[Row::ZERO; 8]; K];
-    to_blst(numbers, &mut rows);
-    let values: [F; 8] = std::array::from_fn(|i| {
-        F::from_words(std::array::from_fn(|k| canonical(&rows[k][i])))
-    });
-    // products[i] is the product of the first i values.
-    let mut products = [F::ONE; 8];
-    for i in 1..8 {
-        products[i] = products[i - 1].mul(&values[i - 1]);
-    }
-    let mut inverse = products[7].mul(&values[7]).inverse();
-    for i in (0..8).rev() {
-        let words = inverse.mul(&products[i]).words();
-        inverse = inverse.mul(&values[i]);
-        for k in 0..K {
-            rows[k][i] = Row(lanes::split(&words[k]));
-        }
-    }
-    from_blst(&rows)
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn from_blst<const K: usize>(rows: &Rows<K>) -> Lane<K> {
-    let factor = lanes::constant(&lanes::FROM_BLST);
-    std::array::from_fn(|k| lanes::multiply(&lanes::load(&rows[k]), &factor))
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn to_blst<const K: usize>(numbers: &Lane<K>, rows: &mut Rows<K>) {
-    let factor = lanes::constant(&lanes::TO_BLST);
-    for k in 0..K {
-        lanes::store(&lanes::multiply(&numbers[k], &factor), &mut rows[k]);
-    }
-}
-
-/// A number below twice the modulus, reduced, in words.
-fn canonical(row: &Row) -> [u64; 6] {
-    words::reduce_once(&lanes::join(&row.0), &super::affine::MODULUS)
-}
-
-/// Up to eight points from blst's form.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn import_eight<F: Components<K>, const K: usize>(points: &[Affine<F>], out: &mut [Packed<K>]) {
-    let infinity = Affine::INFINITY;
-    let point = |i: usize| points.get(i).unwrap_or(&infinity);
-    let pack = |coordinate: fn(&Affine<F>) -> F| -> Rows<K> {
-        pack(|k, i| Row(lanes::split(&coordinate(point(i)).words()[k])))
-    };
-    let mut rows = [pack(|point| point.x), pack(|point| point.y)];
-    for rows in &mut rows {
-        let numbers = from_blst::<K>(rows);
-        for k in 0..K {
-            // Zero stays zero in all limbs, and so infinity is kept.
-            lanes::store(&numbers[k], &mut rows[k]);
-        }
-    }
-    for (i, out) in out.iter_mut().enumerate() {
-        for k in 0..K {
-            out.x[k] = rows[0][k][i];
-            out.y[k] = rows[1][k][i];
-        }
-    }
-}
-
-fn import<F: Components<K>, const K: usize>(points: &[Affine<F>]) -> Vec<Packed<K>> {
-    let mut out = vec![Packed::INFINITY; points.len()];
-    out.par_chunks_mut(1024).zip(points.par_chunks(1024)).for_each(|(out, points)| {
-        for (out, points) in out.chunks_mut(8).zip(points.chunks(8)) {
-            // SAFETY: only called where `lanes::are_available`.
-            unsafe { import_eight(points, out) };
-        }
-    });
-    out
-}
-
-/// One point to blst's form.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn export_one<F: Components<K>, const K: usize>(point: &Packed<K>) -> Affine<F> {
-    let mut coordinates = [point.x, point.y].map(|rows| {
-        let mut rows: Rows<K> = pack(|k, _| rows[k]);
-        let mut numbers: Lane<K> = std::array::from_fn(|k| lanes::load(&rows[k]));
-        for number in &mut numbers {
-            // The ordinate of a negative has limbs that are not carried.
-            *number = lanes::reduce(&lanes::carry(*number));
-        }
-        to_blst(&numbers, &mut rows);
-        F::from_words(std::array::from_fn(|k| canonical(&rows[k][0])))
-    });
-    let [x, y] = &mut coordinates;
-    Affine { x: *x, y: *y }
 }
 
 impl<A, const K: usize> Adder for VectorAdditions<A, K>
@@ -341,7 +190,16 @@ where
 
     fn new() -> Self {
         let rows = [[Row::ZERO; 8]; K];
-        let queue = Queue { ax: rows, ay: rows, bx: rows, by: rows, to: [NOWHERE; 8], length: 0 };
+        let queue = Queue {
+            ax: rows,
+            ay: rows,
+            bx: rows,
+            by: rows,
+            minus_a: 0,
+            minus_b: 0,
+            to: [NOWHERE; 8],
+            length: 0,
+        };
         VectorAdditions {
             queue: Box::new(queue),
             pending: Vec::with_capacity(BATCH),
@@ -352,15 +210,7 @@ where
 
     fn gather<'a>(points: &'a [A], terms: Terms<'_>) -> Cow<'a, [Packed<K>]> {
         let view = A::view(points);
-        match terms {
-            Terms::All(count) => import(&view[..count]),
-            Terms::Some(terms) => {
-                let chosen: Vec<_> =
-                    terms.par_iter().map(|term| view[term.point as usize]).collect();
-                import(&chosen)
-            }
-        }
-        .into()
+        import(terms.len(), |i| &view[terms.get(i).0]).into()
     }
 
     fn is_gathered() -> bool {
@@ -389,8 +239,30 @@ where
 
     #[inline(always)]
     fn push(&mut self, a: &Packed<K>, b: &Packed<K>, to: usize, out: &mut [Packed<K>]) {
+        self.push_signed((a, false), (b, false), to, out);
+    }
+
+    #[inline(always)]
+    fn prefetch(point: &Packed<K>) {
+        lanes::prefetch(&point.x);
+        lanes::prefetch(&point.y);
+    }
+
+    #[inline(always)]
+    fn push_signed(
+        &mut self,
+        (a, minus_a): (&Packed<K>, bool),
+        (b, minus_b): (&Packed<K>, bool),
+        to: usize,
+        out: &mut [Packed<K>],
+    ) {
         if a.is_infinity() || b.is_infinity() {
-            out[to] = if a.is_infinity() { *b } else { *a };
+            let (point, minus) = if a.is_infinity() {
+                (b, minus_b)
+            } else {
+                (a, minus_a)
+            };
+            out[to] = if minus { Self::negative(point) } else { *point };
             return;
         }
         let queue = &mut *self.queue;
@@ -401,6 +273,8 @@ where
             queue.bx[k][i] = b.x[k];
             queue.by[k][i] = b.y[k];
         }
+        queue.minus_a |= u8::from(minus_a) << i;
+        queue.minus_b |= u8::from(minus_b) << i;
         queue.to[i] = to;
         queue.length = i + 1;
         if queue.length == 8 {
