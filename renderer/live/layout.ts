@@ -35,6 +35,15 @@ export interface Layout {
   height: number;
 }
 
+/** Up to this many devices show their workers from the start; of more, each is one row until it is opened. */
+const OPEN_DEVICES = 2;
+
+/** Devices that show only their own row: all of many, none of a few, and the other way round for those that the reader flipped. */
+export function computeFolded(lanes: readonly Lane[], flipped: ReadonlySet<string>): Set<string> {
+  const devices = new Set(lanes.map((lane) => lane.device).filter((device) => device !== null));
+  return new Set([...devices].filter((device) => devices.size > OPEN_DEVICES !== flipped.has(device)));
+}
+
 /** Rows of a set of lanes; devices in `folded` show only their own row. */
 export function computeLayout(lanes: readonly Lane[], folded: ReadonlySet<string> = new Set()): Layout {
   const rows: Row[] = [];

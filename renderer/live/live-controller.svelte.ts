@@ -32,7 +32,8 @@ export class LiveController {
   known = $state(false);
   paused = $state(false);
   windowNs = $state(60e9);
-  folded = $state.raw<ReadonlySet<string>>(new Set());
+  /** Devices that the reader folded or unfolded, against what the layout does on its own. */
+  flipped = $state.raw<ReadonlySet<string>>(new Set());
   readonly stale = $derived.by(() => this.#link.connection !== 'open');
 
   #link: HostLink;
@@ -69,10 +70,10 @@ export class LiveController {
     this.paused = true;
   }
 
-  fold(device: string): void {
-    const folded = new Set(this.folded);
-    if (!folded.delete(device)) folded.add(device);
-    this.folded = folded;
+  flip(device: string): void {
+    const flipped = new Set(this.flipped);
+    if (!flipped.delete(device)) flipped.add(device);
+    this.flipped = flipped;
   }
 
   /** What to draw now, the run's time to draw it at, and a number that changes when the picture does. */

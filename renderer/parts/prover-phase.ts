@@ -19,7 +19,11 @@ export const PHASES: Record<ProverPhase, PhaseWords> = {
     tone: 'busy',
     says: 'Proofs with a started partition are finished, the others go back to the queue; then the prover ends.',
   },
-  stopping: { word: 'Stopping', tone: 'busy', says: 'The prover ends after the running kernel; what was started is lost work.' },
+  stopping: {
+    word: 'Stopping',
+    tone: 'busy',
+    says: 'The prover ends after the running kernel. Work that was started is lost; its proofs go back to the queue and begin anew.',
+  },
   lost: {
     word: 'Prover lost',
     tone: 'error',
@@ -38,6 +42,6 @@ export const PHASES: Record<ProverPhase, PhaseWords> = {
   crash_loop: {
     word: 'Held after crashes',
     tone: 'error',
-    says: 'The prover died several times in a row, so the queue is held. Read the first error, mend it, then press Start again.',
+    says: 'The prover died several times in a row, so the queue is held; no proof is lost. Read the first error, mend it, then press Start again.',
   },
 };

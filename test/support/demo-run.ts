@@ -45,12 +45,7 @@ export interface DemoRun {
 export function createDemoRun(options: DemoRunOptions = {}): DemoRun {
   const backend = options.backend ?? 'cpu';
   const devices = options.devices ?? [backend === 'cuda' ? 'gpu0' : backend === 'cpu' ? 'cpu0' : 'emu0'];
-  const scheduler = resolveScheduler(
-    { synthesis_workers: 4, partitions_in_flight: 10, memory_budget_bytes: 16 * 2 ** 30, ...options.spec },
-    { ...DEMO_MACHINE, cpus: 8 },
-  );
-  // The demo's limits are this machine's defaults as far as anyone is shown.
-  scheduler.overrides = scheduler.overrides.filter((name) => options.spec && name in options.spec);
+  const scheduler = resolveScheduler(options.spec ?? {}, DEMO_MACHINE);
   const timeline = simulate({
     seed: options.seed ?? 7,
     devices,
