@@ -181,13 +181,15 @@ export async function ensureProver() {
       needProgram('cc');
       const begun = performance.now();
       let compiled = 0;
-      const ticker = setInterval(() => say(`    prover: ${compiled} crates begun, ${seconds(begun)}`), 10_000);
+      let waits = '';
+      const ticker = setInterval(() => say(`    prover: ${compiled} crates begun, ${seconds(begun)}${waits}`), 10_000);
       try {
         const args = ['build', '--release', '--locked', '--manifest-path', 'native/Cargo.toml', '-p', 'interlock-prover'];
         const { code, output } = await run(cargo, args, {
           quiet: true,
           onLine: (line) => {
             if (/^\s*Compiling /.test(line)) compiled += 1;
+            waits = /^\s*Blocking /.test(line) ? ' (another cargo is at work; waiting for it)' : '';
           },
         });
         if (code !== 0) throw new Error(`cargo build failed (exit ${code}):\n${output.trimEnd()}`);
