@@ -106,6 +106,7 @@ pub fn run(
     launches: &Receiver<Launch>,
 ) {
     wait::be_punctual();
+    wait::take_precedence();
     while let Ok(launch) = launches.recv() {
         let report = compute(host, own, &launch);
         let kernels = report.kernels.clone();

@@ -55,6 +55,10 @@ impl Spool {
             End::Returned(_) => return,
         };
         let (proof, attempt) = (what.id, what.attempt);
+        if !self.wires.claim(proof, attempt) {
+            // The deadline came first, and its end was told then.
+            return;
+        }
         self.timeline.notify(Notice::ProofEnded {
             proof,
             attempt,
