@@ -17,7 +17,11 @@ const server = await createServer({
     port: pagePort,
     strictPort: true,
     // Host and Origin go through as the browser sent them: the door judges them itself.
-    proxy: { '/api': { target, changeOrigin: false }, '/session': { target, changeOrigin: false }, '/live': { target, changeOrigin: false, ws: true } },
+    proxy: {
+      '/api': { target, changeOrigin: false },
+      '/session': { target, changeOrigin: false },
+      '/live': { target, changeOrigin: false, ws: true },
+    },
   },
 });
 await server.listen();

@@ -12,11 +12,15 @@ const HOST_PORT = PAGE_PORT + 1;
 /** Starts `serve` with the arguments, and vite in front of it; ends when either ends. */
 export async function develop(serveArguments, env = {}) {
   const origin = `http://127.0.0.1:${PAGE_PORT}`;
-  const host = spawn(NODE, [path.join('electron', 'headless.ts'), 'serve', '--port', String(HOST_PORT), '--public-origin', origin, ...serveArguments], {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-    stdio: 'inherit',
-  });
+  const host = spawn(
+    NODE,
+    [path.join('electron', 'headless.ts'), 'serve', '--port', String(HOST_PORT), '--public-origin', origin, ...serveArguments],
+    {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      stdio: 'inherit',
+    },
+  );
   const page = spawn(NODE, ['build/dev-server.mjs', String(PAGE_PORT), String(HOST_PORT)], { cwd: ROOT, stdio: 'inherit' });
   const children = [host, page];
   for (const signal of ['SIGINT', 'SIGTERM']) {

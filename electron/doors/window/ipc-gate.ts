@@ -113,7 +113,8 @@ export function openGate(ipcMain: GateMain, options: GateOptions): void {
         const foreign = judgeSender(event, options.ownContents());
         if (foreign) throw new InterlockError('unauthorised', `Refused: ${foreign}.`);
         const parsed = v.safeParse(ARGUMENTS[channel], plain(args));
-        if (!parsed.success) throw new InterlockError('bad_request', 'The arguments do not fit.');
+        if (!parsed.success || args.length !== ARGUMENTS[channel].items.length)
+          throw new InterlockError('bad_request', 'The arguments do not fit.');
         return checkResult(await work(parsed.output as v.InferOutput<(typeof ARGUMENTS)[C]>));
       } catch (error) {
         const failure = toFailure(error);
