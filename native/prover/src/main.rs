@@ -5,6 +5,7 @@ mod args;
 mod error;
 mod params;
 mod proof_file;
+mod say;
 mod serve;
 mod verify;
 
@@ -23,11 +24,11 @@ fn main() -> ExitCode {
         Command::Verify { params, file } => verify::run(&params, &file),
         Command::Params { params, circuit } => params::run(&params, &circuit),
         Command::Version => {
-            println!("interlock-prover {VERSION}");
+            say::print(format!("interlock-prover {VERSION}"));
             Ok(0)
         }
         Command::Help => {
-            println!("{}", args::USAGE);
+            say::print(args::USAGE);
             Ok(0)
         }
     });
@@ -38,6 +39,6 @@ fn main() -> ExitCode {
 }
 
 fn report(error: &Error) -> ExitCode {
-    eprintln!("interlock-prover: {error}");
+    say::say(error);
     ExitCode::from(error.exit())
 }

@@ -6,6 +6,7 @@ use interlock_circuits::params_for;
 use interlock_pipeline::{hex, params_error, spec};
 
 use crate::error::Error;
+use crate::say::{print, say};
 
 /// Prints the digest. Errors: `Refused`, with the reason's code.
 pub fn run(folder: &Path, circuit: &str) -> Result<u8, Error> {
@@ -16,7 +17,7 @@ pub fn run(folder: &Path, circuit: &str) -> Result<u8, Error> {
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         if *said != what {
-            eprintln!("interlock-prover: {what} the params of {spec}");
+            say(format!("{what} the params of {spec}"));
             what.clone_into(&mut said);
         }
     };
@@ -24,6 +25,6 @@ pub fn run(folder: &Path, circuit: &str) -> Result<u8, Error> {
         let error = params_error(&error);
         Error::refused(format!("{}: {error}", error.code().as_str()))
     })?;
-    println!("{}", hex(params.digest()));
+    print(hex(params.digest()));
     Ok(0)
 }

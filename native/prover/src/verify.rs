@@ -10,6 +10,7 @@ use interlock_pipeline::{hex, spec};
 
 use crate::error::{Error, ErrorKind};
 use crate::proof_file::{unhex, Part, ProofFile, FORMAT};
+use crate::say::print;
 
 /// No proof file is longer.
 const MAX_BYTES: u64 = 64 << 20;
@@ -62,11 +63,8 @@ pub fn run(folder: &Path, path: &Path) -> Result<u8, Error> {
             return Err(invalid(format!("partition {expected} does not verify")));
         }
     }
-    println!(
-        "valid: {} partition(s) of {}",
-        file.partitions.len(),
-        file.circuit
-    );
+    let (count, circuit) = (file.partitions.len(), &file.circuit);
+    print(format!("valid: {count} partition(s) of {circuit}"));
     Ok(0)
 }
 

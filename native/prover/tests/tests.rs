@@ -3,6 +3,9 @@
 //! Times come from the journal's stamps; the only real-time assertions are deadlines with tenfold
 //! slack.
 
+// Tests may unwrap; clippy knows that only of what stands inside a #[test].
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod support;
 
 mod arguments;

@@ -123,7 +123,9 @@ pub fn run(
         }
         let mut file = account.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = file.write_all(lines.as_bytes()) {
-            eprintln!("interlock-prover: the device's account cannot be written: {error}");
+            let said = "the device's account cannot be written";
+            // Whoever read standard error may be gone.
+            let _ = writeln!(std::io::stderr(), "interlock-prover: {said}: {error}");
         }
     }
 }

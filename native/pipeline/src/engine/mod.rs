@@ -23,7 +23,7 @@ pub use shared::Sink;
 use crate::backend::Backend;
 use crate::board::{Board, Submission, Withdrawn};
 use crate::{Error, ErrorKind, Scheduler};
-use shared::{Device, Inner, ParamsEntry, Shared, Slot};
+use shared::{Device, Inner, Shared, Slot};
 
 /// A proof as the host submits it, checked for form only.
 #[derive(Clone, Debug)]
@@ -207,7 +207,10 @@ impl Engine {
             inner.workers.retain(|slot| slot.now().is != WorkerIs::Dead);
         }
         self.raise_workers(gpu_workers, synthesis_workers)?;
+        // Those that this run does not need go to rest, and must not take another's wake-up.
         shared.resting.notify_all();
+        shared.dispatch.notify_all();
+        shared.queue.notify_all();
         Ok(())
     }
 
@@ -262,8 +265,8 @@ impl Engine {
         }
         let facts = shared.backend.circuit(&request.circuit)?;
         let circuit: Arc<str> = facts.name.as_str().into();
-        let (run, load) = {
-            let mut inner = shared.lock();
+        let run = {
+            let inner = shared.lock();
             if inner.phase == Phase::Draining {
                 return Err(Error::new(ErrorKind::Draining, "the prover is draining"));
             }
@@ -293,16 +296,7 @@ impl Engine {
                 request.partitions,
                 request.priority,
             )?;
-            let (run, load) = (run.clone(), known.is_none());
-            if load {
-                let entry = ParamsEntry {
-                    is: ParamsIs::Loading,
-                    bytes: facts.params_bytes,
-                };
-                inner.params.insert(circuit.clone(), entry);
-                inner.board.set_params_bytes(params);
-            }
-            (run, load)
+            run.clone()
         };
         shared.timeline.notify(Notice::ProofAccepted {
             proof: id,
@@ -315,18 +309,24 @@ impl Engine {
             submitted_wall_ns: request.submitted_wall_ns,
             deadline_wall_ns: request.deadline_wall_ns,
         });
-        shared.lock().board.accept(Submission {
-            id,
-            proof: request.proof.as_str().into(),
-            attempt: request.attempt,
-            circuit: circuit.clone(),
-            partitions: request.partitions,
-            priority: request.priority,
-            deadline_wall_ns: request.deadline_wall_ns,
-            seed: request.seed,
-            constraints: facts.constraints,
-            partition_bytes: facts.partition_bytes,
-        });
+        let load = {
+            let mut inner = shared.lock();
+            inner.board.accept(Submission {
+                id,
+                proof: request.proof.as_str().into(),
+                attempt: request.attempt,
+                circuit: circuit.clone(),
+                partitions: request.partitions,
+                priority: request.priority,
+                deadline_wall_ns: request.deadline_wall_ns,
+                seed: request.seed,
+                constraints: facts.constraints,
+                partition_bytes: facts.partition_bytes,
+            });
+            // Looked at together with the acceptance: a load that failed just before does not
+            // know of this proof.
+            inner.want_params(&circuit, facts.params_bytes)
+        };
         shared.dispatch.notify_one();
         if load {
             let queue = shared

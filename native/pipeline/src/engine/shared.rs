@@ -125,6 +125,25 @@ impl Inner {
             .map_or(0, |s| s.synthesis_workers)
     }
 
+    /// Whether somebody must load the circuit's params now; they count as loading from here on.
+    pub fn want_params(&mut self, circuit: &Arc<str>, bytes: u64) -> bool {
+        if self
+            .params
+            .get(circuit)
+            .is_some_and(|entry| entry.is != ParamsIs::Absent)
+        {
+            return false;
+        }
+        let entry = ParamsEntry {
+            is: ParamsIs::Loading,
+            bytes,
+        };
+        self.params.insert(circuit.clone(), entry);
+        let all = self.params_bytes();
+        self.board.set_params_bytes(all);
+        true
+    }
+
     pub fn params_bytes(&self) -> u64 {
         let there = self.params.values().filter(|p| p.is != ParamsIs::Absent);
         there.map(|p| p.bytes).fold(0, u64::saturating_add)

@@ -25,7 +25,7 @@ pub(super) fn take(shared: &Shared) -> State {
             device: shared.devices[slot.device].id,
             is: now.is,
             partition: now.partition,
-            since: Some(now.since),
+            since: now.partition.map(|_| now.since),
             progress: slot.progress.load(Ordering::Relaxed),
         }
     };
@@ -34,7 +34,7 @@ pub(super) fn take(shared: &Shared) -> State {
         SynthesiserState {
             synthesiser: slot.number,
             partition: now.partition,
-            since: Some(now.since),
+            since: now.partition.map(|_| now.since),
             progress: slot.progress.load(Ordering::Relaxed),
         }
     };

@@ -26,6 +26,7 @@ use super::control::{Asked, Control, Wires};
 use super::protocol::Ask;
 use super::socket::{Answer, Unanswered};
 use super::watchdog::Watchdog;
+use crate::say::say;
 
 /// At this age a process begins to drain: its stamps must stay below 2^53.
 const OLD_NS: u64 = 100 * 86_400 * 1_000_000_000;
@@ -130,7 +131,7 @@ impl Life {
             Control::Hangup => self.drain(DrainReason::Signal),
             Control::Changed => {}
             Control::Fatal(error) => {
-                eprintln!("interlock-prover: {}: {error}", error.code().as_str());
+                say(format!("{}: {error}", error.code().as_str()));
                 self.end(RunEnd::Failed, Bye::Failed, 1);
             }
         }
@@ -299,7 +300,7 @@ impl Life {
             Mode::Stopping { .. } => ReturnReason::Stopped,
             _ => ReturnReason::Drain,
         };
-        eprintln!("interlock-prover: the deadline passed; unfinished proofs go back to the host");
+        say("the deadline passed; unfinished proofs go back to the host");
         self.is.engine.abandon(why);
         for (proof, attempt) in self.is.wires.claim_all() {
             let message = "the deadline passed before its bytes were durable in the spool";
@@ -335,7 +336,7 @@ impl Life {
         let exit = match self.is.timeline.stop(bye, exit) {
             Ok(()) => exit,
             Err(error) => {
-                eprintln!("interlock-prover: the end of the journal is not written: {error}");
+                say(format!("the end of the journal is not written: {error}"));
                 exit.max(1)
             }
         };

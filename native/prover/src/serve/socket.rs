@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::control::{Asked, Control};
 use super::protocol::{self, MAX_LINE};
+use crate::say::say;
 
 /// Hosts at a time. One is usual; more are scripts.
 const MAX_CONNECTIONS: usize = 32;
@@ -63,7 +64,7 @@ pub fn run(listener: &UnixListener, control: &Sender<Control>, unanswered: &Unan
         };
         number += 1;
         if !is_ours(&stream) {
-            eprintln!("interlock-prover: a connection of another user was refused");
+            say("a connection of another user was refused");
             continue;
         }
         if open.fetch_add(1, Ordering::SeqCst) >= MAX_CONNECTIONS {

@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::control::Wires;
 use crate::proof_file::{self, Part, ProofFile, FORMAT};
+use crate::say::say;
 
 /// What the spool thread needs.
 pub struct Spool {
@@ -136,12 +137,12 @@ fn retry(what: &str, mut work: impl FnMut() -> Result<(), String>) {
     let mut said = String::new();
     while let Err(error) = work() {
         if error != said {
-            eprintln!("interlock-prover: {what} cannot be written, trying again: {error}");
+            say(format!("{what} cannot be written, trying again: {error}"));
             said = error;
         }
         std::thread::sleep(PAUSE);
     }
     if !said.is_empty() {
-        eprintln!("interlock-prover: {what} can be written again");
+        say(format!("{what} can be written again"));
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use interlock_timeline::Clock;
 
+use crate::say::say;
+
 /// No deadline.
 const NONE: u64 = u64::MAX;
 
@@ -27,9 +29,7 @@ impl Watchdog {
                     .load(Ordering::SeqCst)
                     .saturating_sub(clock.now_ns());
                 if left == 0 {
-                    eprintln!(
-                        "interlock-prover: the deadline passed and something hangs; work was lost"
-                    );
+                    say("the deadline passed and something hangs; work was lost");
                     // SAFETY: ends the process; nothing of it is needed any more.
                     unsafe { libc::_exit(5) };
                 }
