@@ -188,7 +188,7 @@ export function createScenarios(): Scenario[] {
     ),
     live('connection-lost', cpu, 'Connection to the host lost', undefined, AT_NS, { cut: true }),
     live('no-session', cpu, 'npx interlock link', undefined, AT_NS, { forget: true }),
-    live('lanes-table', cpu, 'covered, last 60 s', undefined, AT_NS, { press: ['Lanes as a table', 'Three windows as a table'] }),
+    live('lanes-table', cpu, 'covered, last 60 s', undefined, AT_NS, { press: ['Table: Lanes', 'Table: Three windows'] }),
     { name: 'empty', path: '/live', demo: cpu, transport: scriptIdle(cpu), shows: 'Nothing is being proved' },
     {
       name: 'queue-held',

@@ -18,6 +18,8 @@ export interface Look {
   height: number;
   scale?: number;
   reducedMotion?: boolean;
+  /** Wait before the picture; long enough for a tip to go and an answer to come. */
+  settleMs?: number;
 }
 
 export async function stage(browser: Browser, scenario: Scenario, look: Look): Promise<Stage> {
@@ -70,7 +72,7 @@ async function enter(browser: Browser, door: UiDoor, scenario: Scenario, look: L
   }
   await page.getByText(scenario.shows, { exact: false }).first().waitFor({ timeout: 15_000 });
   await page.mouse.move(0, 0);
-  await page.waitForTimeout(700);
+  await page.waitForTimeout(look.settleMs ?? 700);
   return {
     page,
     door,

@@ -17,6 +17,27 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const named = (name: string): Scenario => createScenarios().find((scenario) => scenario.name === name)!;
 let browser: Browser;
 
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** Runs inside the page: what axe calls serious or critical, in one line each. */
+async function checkWithAxe(): Promise<string[]> {
+  const { axe: check } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+  const { violations } = await check.run({ resultTypes: ['violations'] });
+  return violations
+    .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
+    .map(
+      (violation) =>
+        `${violation.id}: ${violation.nodes
+          .slice(0, 3)
+          .map((node) => `${node.html.slice(0, 160)} ${node.failureSummary.slice(0, 160)}`)
+          .join(' | ')}`,
+    );
+}
+
 describe.skipIf(findChromium() === null)('the screens (needs a Chromium)', () => {
   beforeAll(async () => {
     execFileSync(
@@ -36,40 +57,23 @@ describe.skipIf(findChromium() === null)('the screens (needs a Chromium)', () =>
     for (const script of html.match(/<script[^>]*>/g) ?? []) expect(script).toContain('src="./assets/');
   });
 
-  describe.each(['light', 'dark'] as const)('%s', (theme) => {
-    test.each(createScenarios().map((scenario) => [scenario.name]))('%s', async (name) => {
-      const staged = await stage(browser, named(name), { theme, width: 1024, height: 640 });
-      try {
-        // Playwright evaluates outside the page's policy, so axe may come in as text.
-        await staged.page.evaluate(axe);
-        const found = await staged.page.evaluate(async () => {
-          const { axe: check } = globalThis as unknown as {
-            axe: {
-              run(
-                options: object,
-              ): Promise<{ violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[] }>;
-            };
-          };
-          const { violations } = await check.run({ resultTypes: ['violations'] });
-          return violations
-            .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
-            .map(
-              (violation) =>
-                `${violation.id}: ${violation.nodes
-                  .slice(0, 3)
-                  .map((node) => `${node.html.slice(0, 160)} ${node.failureSummary.slice(0, 160)}`)
-                  .join(' | ')}`,
-            );
-        });
+  test.each(createScenarios().map((scenario) => [scenario.name]))('%s: light and dark', async (name) => {
+    const staged = await stage(browser, named(name), { theme: 'light', width: 1024, height: 640, settleMs: 150 });
+    try {
+      // Playwright evaluates outside the page's policy, so axe may come in as text.
+      await staged.page.evaluate(axe);
+      for (const theme of ['light', 'dark'] as const) {
+        await staged.page.emulateMedia({ colorScheme: theme });
+        const found = await staged.page.evaluate(checkWithAxe);
         // A greyed, frozen view is not live text; its contrast is lowered on purpose, and said so above it.
         expect(found.filter((line) => !(name === 'connection-lost' && line.startsWith('color-contrast')))).toEqual([]);
-        expect(staged.faults).toEqual([]);
-        const overflow = await staged.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-        expect(overflow).toBe(0);
-      } finally {
-        await staged.close();
       }
-    });
+      expect(staged.faults).toEqual([]);
+      const overflow = await staged.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect(overflow).toBe(0);
+    } finally {
+      await staged.close();
+    }
   });
 
   test('at 1024 × 640 windows, one device lane and proofs are on show without scrolling', async () => {
@@ -174,7 +178,7 @@ describe.skipIf(findChromium() === null)('the screens (needs a Chromium)', () =>
   test('a figure explains itself on focus, and Escape puts the explanation away', async () => {
     const staged = await stage(browser, named('live-cpu'), { theme: 'light', width: 1024, height: 640 });
     const { page } = staged;
-    await page.getByRole('button', { name: /Table/ }).first().focus();
+    await page.getByRole('button', { name: 'Table: Three windows' }).focus();
     await page.keyboard.press('Tab');
     const tip = page.locator('.tip');
     expect(await tip.innerText()).toMatch(/^Kernel running, last 60 s: .* of 1.min 0.s on cpu0\. /);
