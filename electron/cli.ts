@@ -91,7 +91,7 @@ function createSeams(): CliSeams {
         transport: localTransport(host),
         async close(how) {
           await host.close(how);
-          await door.close();
+          await door?.close();
         },
       };
     },

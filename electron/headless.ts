@@ -27,13 +27,21 @@ export interface ServeOptions {
   firstProof: boolean;
 }
 
+/** Why a socket cannot be bound where the file system does not allow it: then the host goes without that door. */
+const UNBINDABLE = new Set(['EROFS', 'EACCES', 'ENOSPC', 'EDQUOT']);
+
 /** A host with its socket door, for `serve` and for `prove` alike. */
-export async function openHostWithSocket(options: HostOptions): Promise<{ host: RunningHost; door: SocketDoor }> {
+export async function openHostWithSocket(options: HostOptions): Promise<{ host: RunningHost; door: SocketDoor | null }> {
   const host = await createHost(options);
+  const path = hostSocketPath(host.dataFolder, options.environment ?? process.env);
   try {
-    const door = await startSocketDoor(host, hostSocketPath(host.dataFolder, options.environment ?? process.env));
-    return { host, door };
+    return { host, door: await startSocketDoor(host, path) };
   } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined && UNBINDABLE.has(code)) {
+      options.onNotice?.('warning', `There is no socket at ${path} (${code}): other commands cannot reach this host.`);
+      return { host, door: null };
+    }
     await host.close('now');
     throw error;
   }
@@ -71,7 +79,7 @@ export async function serve(options: ServeOptions, output: Output): Promise<numb
     ending.abort();
     await web?.close();
     await host.close('drain');
-    await door.close();
+    await door?.close();
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, onSignal);
   }
   log('Ended.');

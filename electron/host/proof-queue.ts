@@ -8,7 +8,7 @@ import type { EventName } from '../contract/timeline-events.ts';
 import { ProverRefusal, type ProcessEnd, type ProverProcess } from '../engines/engine.ts';
 import type { CommittedBatch, RunningProof, Store, WaitingProof } from '../store/types.ts';
 import type { CrashWindow } from './crash-window.ts';
-import { closeEndedProcess, deleteJournal, type ClosingDeps } from './process-closing.ts';
+import { closeEndedProcess, deleteJournal, type ClosedProcess, type ClosingDeps } from './process-closing.ts';
 import { sameDevices, sameSetup, type Plan, type Setup } from './plan.ts';
 import { finishAsSaid } from './proof-ends.ts';
 import { Serial } from './serial.ts';
@@ -305,23 +305,33 @@ export class ProofQueue {
 
   /** The process is gone: settle what it held, close its runs. Resolves when that is durable. */
   processEnded(process: ProverProcess, end: ProcessEnd, asked: boolean): Promise<void> {
+    const { process: uuid, folder } = process.identity;
+    const facts = { process: uuid, folder, journal: `${folder}/journal.ndjson`, message: end.message, exit: end.exit, signal: end.signal, asked };
     return this.#inbox.add(async () => {
-      const { process: uuid, folder } = process.identity;
       const ending = this.#run;
-      const journal = `${folder}/journal.ndjson`;
-      const facts = { process: uuid, folder, journal, message: end.message, exit: end.exit, signal: end.signal, asked };
-      await this.#deps.store.recordStep(uuid, 'exit', { exit: end.exit, signal: end.signal, message: end.message, output_held: end.outputHeld });
-      const held = [...this.#held.values()].filter((holding) => holding.process === uuid);
-      const closed = await closeEndedProcess(this.#deps, facts, held);
-      for (const holding of held) this.#held.delete(holding.proof);
-      if (this.#run === ending && closed.runs.some((run) => run.run === ending?.run)) this.#run = null;
+      let closed: ClosedProcess | null = null;
+      // Every step may be done again; what is settled already is no longer listed as running.
+      await this.#persistently(async () => {
+        const { exit, signal, message, outputHeld } = end;
+        await this.#deps.store.recordStep(uuid, 'exit', { exit, signal, message, output_held: outputHeld });
+        const held = (await this.#deps.store.listRunning()).filter((holding) => holding.process === uuid);
+        closed = await closeEndedProcess(this.#deps, facts, held);
+      });
+      for (const holding of [...this.#held.values()]) if (holding.process === uuid) this.#held.delete(holding.proof);
+      if (this.#run === ending) this.#run = null;
       this.#folders.delete(uuid);
       await deleteJournal(this.#deps, process.identity).catch((error: unknown) => this.#tellFault(error));
-      const orderly = asked || (closed.scan.bye?.exit === 0 && ['drained', 'stopped'].includes(closed.scan.bye.reason));
-      if (!orderly) this.#crashed(end.message, tellClosed(`The prover ${end.message}`, closed));
+      this.#judgeEnd(end, asked, closed);
       this.#deps.onChange();
       this.pump();
     });
+  }
+
+  #judgeEnd(end: ProcessEnd, asked: boolean, closed: ClosedProcess | null): void {
+    const bye = closed?.scan.bye ?? null;
+    if (asked || (bye?.exit === 0 && ['drained', 'stopped'].includes(bye.reason))) return;
+    const what = `The prover ${end.message}`;
+    this.#crashed(end.message, closed ? tellClosed(what, closed) : `${what}.`);
   }
 
   /** What a stuck process held goes again elsewhere; its own late results are refused by their attempt. */
