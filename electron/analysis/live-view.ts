@@ -329,7 +329,7 @@ export class LiveView {
     this.#meters.fold(this.#horizonNs, this.#tracker?.openSpans() ?? []);
     const ended = [...this.#book.entries].filter(([, entry]) => entry.endedNs !== null);
     for (const [key, entry] of ended.slice(0, -MOST_ENDED_PROOFS)) {
-      if (!this.#changed.proofs.has(entry) && (entry.endedNs ?? 0) < this.#horizonNs - NS_PER_S) this.#book.entries.delete(key);
+      if (!this.#changed.proofs.has(entry) && (entry.endedNs ?? 0) < this.#horizonNs - NS_PER_S) this.#book.forget(key);
     }
   }
 

@@ -55,10 +55,16 @@ const PARTITION_OUTCOMES = new Set(['valid', 'invalid', 'failed', 'cancelled']);
 export class ProofBook {
   readonly entries = new Map<string, ProofEntry>();
   readonly #keepDetail: boolean;
+  #last: ProofEntry | null = null;
 
   /** `keepDetail`: stages and kernels of every partition, for a report; a live view draws from the spans instead. */
   constructor(keepDetail: boolean) {
     this.#keepDetail = keepDetail;
+  }
+
+  forget(key: string): void {
+    this.entries.delete(key);
+    this.#last = null;
   }
 
   /** Returns the entry that changed, or null. */
@@ -118,7 +124,7 @@ export class ProofBook {
     const key = keyOf(event.proof, event.attempt);
     const known = this.entries.get(key);
     const again = known !== undefined && (known.process !== process || known.returned);
-    if (again) this.entries.delete(key);
+    if (again) this.forget(key);
     const entry = this.#entry(event.proof, event.attempt, process);
     entry.circuit = event.circuit;
     entry.partitionCount = Math.min(event.partitions, MAX_PARTITIONS);
@@ -158,6 +164,9 @@ export class ProofBook {
   }
 
   #entry(proof: string, attempt: number, process: number): ProofEntry {
+    // Events of one proof come in rows.
+    const last = this.#last;
+    if (last !== null && last.proof === proof && last.attempt === attempt) return last;
     const key = keyOf(proof, attempt);
     let entry = this.entries.get(key);
     if (!entry) {
@@ -167,6 +176,7 @@ export class ProofBook {
       }; // prettier-ignore
       this.entries.set(key, entry);
     }
+    this.#last = entry;
     return entry;
   }
 

@@ -31,7 +31,7 @@ export function prepareFolder(folder: string, fileSystemType?: number): string |
   let warning: string | null = null;
   try {
     if (existsSync(folder)) warning = tightenFolder(folder);
-    else mkdirSync(folder, { recursive: true, mode: 0o700 });
+    else makeFolder(path.resolve(folder));
   } catch (error) {
     throw new InterlockError('folder_unusable', `The data folder ${folder} cannot be used: ${(error as Error).message}`);
   }
@@ -45,6 +45,13 @@ export function prepareFolder(folder: string, fileSystemType?: number): string |
     );
   }
   return warning;
+}
+
+/** Level by level: where a parent cannot hold folders (/proc), Node's own recursive way never returns. */
+function makeFolder(folder: string): void {
+  const missing: string[] = [];
+  for (let at = folder; !existsSync(at); at = path.dirname(at)) missing.unshift(at);
+  for (const level of missing) mkdirSync(level, { mode: 0o700 });
 }
 
 /** A folder that is ours or empty is closed to others; a foreign one is left alone and told. */

@@ -5,7 +5,6 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { InterlockError, type ErrorCode } from '../contract/errors.ts';
 import type { Notice } from '../contract/live.ts';
@@ -40,6 +39,9 @@ export const WAL_LIMIT_BYTES = 64 * 2 ** 20;
 /** Up to this size the whole database is checked at every opening: it costs less than 50 ms. */
 const CHECK_AT_ONCE_BYTES = 64 * 2 ** 20;
 const BUSY_TIMEOUT_MS = 2_000;
+/** A history that is only shown from a copy in memory may be so large. */
+const LARGEST_COPY_BYTES = 512 * 2 ** 20;
+const NO_SHARED_MEMORY = new Set(['SQLITE_CANTOPEN', 'SQLITE_READONLY_CANTINIT', 'SQLITE_READONLY_DIRECTORY', 'SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_SHMOPEN']);
 const OLDEST_SQLITE = [3, 51, 3];
 const HEADER = 'SQLite format 3\0';
 
@@ -85,24 +87,35 @@ export function reopenWriter(rules: OpenRules): Db {
 export function openReader(folder: string): Db | null {
   const file = path.join(folder, DATABASE_NAME);
   if (!existsSync(file) || statSync(file).size === 0) return null;
-  let db: Db;
+  let db: Db | null = null;
   try {
     db = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
     readVersion(db);
     db.prepare('SELECT count(*) FROM sqlite_master').get();
   } catch (error) {
-    // A folder that cannot be written has no room for shared memory; without a WAL the file alone is whole.
-    const wal = `${file}-wal`;
-    if (!['SQLITE_CANTOPEN', 'SQLITE_READONLY_CANTINIT', 'SQLITE_READONLY_DIRECTORY'].includes(codeOf(error))) throw error;
-    if (existsSync(wal) && statSync(wal).size > 0) throw error;
-    db = new Database(`${pathToFileURL(file).href}?immutable=1`, { readonly: true, fileMustExist: true });
+    db?.close();
+    if (!NO_SHARED_MEMORY.has(codeOf(error))) throw error;
+    db = openCopy(file, error);
   }
   hardenConnection(db);
   db.pragma('query_only = ON');
   return db;
 }
 
-/** True if nothing is wrong with the pages; takes about 0.5 s a GB. */
+/**
+ * A folder that cannot be written has no room for WAL's shared memory. With an empty WAL the file alone is whole, and a copy of it in
+ * memory, marked as having no WAL, can be read.
+ */
+function openCopy(file: string, why: unknown): Db {
+  const wal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (wal > 0 || statSync(file).size > LARGEST_COPY_BYTES) throw why;
+  const bytes = readFileSync(file);
+  bytes[18] = 1;
+  bytes[19] = 1;
+  return new Database(bytes, { readonly: true });
+}
+
+/** What is wrong with the pages, or null. Takes about 0.5 s a GB. */
 export function checkQuickly(db: Db): string | null {
   try {
     const found = db.pragma('quick_check(1)', { simple: true }) as string;
@@ -261,7 +274,7 @@ function readMarker(folder: string): string | null {
 /** Words for a folder that cannot be written; null if it is something else. */
 export function explainUnwritable(error: unknown, folder: string): ReadOnly | null {
   const code = codeOf(error);
-  if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT') {
+  if (code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE' || code === 'ENOSPC' || code === 'EDQUOT') {
     return { code: 'disk_full', message: `The disk is full: the history in ${folder} cannot be written.` };
   }
   if (code.startsWith('SQLITE_READONLY') || code === 'SQLITE_CANTOPEN' || ['EROFS', 'EACCES', 'EPERM'].includes(code)) {

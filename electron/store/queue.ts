@@ -127,7 +127,10 @@ export class Queue {
         | { outcome: string | null }
         | undefined;
       if (row.state === 'valid') return { accepted: false, reason: before?.outcome == null ? 'already_valid' : 'already_ended' };
-      const current = row.attempt === attempt && row.state === 'running';
+      // One that was handed back, and whose proof was found after all, is done; an attempt that was never submitted has no result.
+      const waits = row.attempt === attempt && row.state === 'waiting';
+      if (waits && !(before && before.outcome === null && finish.outcome === 'valid')) return { accepted: false, reason: 'unknown' };
+      const current = row.attempt === attempt && (row.state === 'running' || waits);
       if (!current) {
         // What comes late is kept with its attempt, not with the proof; the outcome that the attempt has stays.
         this.#db
