@@ -238,10 +238,10 @@ export class EventWriter {
       .prepare(
         `SELECT before + 1 AS "from", seq - 1 AS "to", before_t AS tFrom, t AS tTo FROM (
            SELECT seq, t, lag(seq, 1, -1) OVER (ORDER BY seq) AS before, lag(t, 1, 0) OVER (ORDER BY seq) AS before_t
-           FROM event WHERE process = ?1) WHERE seq > before + 1
-         AND NOT EXISTS (SELECT 1 FROM loss WHERE process = ?1 AND kind = 'hole' AND seq_from <= before + 1 AND seq_to >= seq - 1)`,
+           FROM event WHERE process = ?) WHERE seq > before + 1
+         AND NOT EXISTS (SELECT 1 FROM loss WHERE process = ? AND kind = 'hole' AND seq_from <= before + 1 AND seq_to >= seq - 1)`,
       )
-      .all(id) as { from: number; to: number; tFrom: number; tTo: number }[];
+      .all(id, id) as { from: number; to: number; tFrom: number; tTo: number }[];
     return { id, process, gaps: new Gaps(lastSeq + 1, lastT, found) };
   }
 
