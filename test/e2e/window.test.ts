@@ -1,6 +1,5 @@
 /** The window’s real bundles (main, preload, page) in a real, old Electron on a display of its own; see test/support/old-electron.ts. */
-import { rmSync } from 'node:fs';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import type { ElectronApplication, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Host, LiveSubscriber } from '../../electron/contract/api.ts';
@@ -275,5 +274,21 @@ describe.skipIf(missing)(`the window in an old Electron${missing ? ` (${missing}
     expect(first.exitCode).toBeNull();
     first.kill('SIGTERM');
     await new Promise((resolve) => (first.exitCode === null && first.signalCode === null ? first.once('exit', resolve) : resolve(null)));
+  });
+
+  test('without a host the window starts one of its own, without any port, and it ends with the window', async () => {
+    const alone = makePlace(display.display);
+    giveAway(alone.home);
+    const app2 = await launchWindow(alone);
+    const page2 = await app2.firstWindow();
+    const result = await page2.evaluate(() => window.interlockLink?.call('status', {}));
+    expect(result).toMatchObject({ ok: true, value: { dataFolder: alone.dataFolder, readOnly: null } });
+    const main = app2.process().pid ?? 0;
+    const host = processTree(main).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('headless.ts'));
+    expect(host.length).toBe(1);
+    expect(listeners(host)).toEqual([]);
+    await app2.close();
+    await until(() => !existsSync(`/proc/${host[0]}`) || / Z /.test(readFileSync(`/proc/${host[0]}/stat`, 'utf8')), 'the host’s end');
+    rmSync(alone.home, { recursive: true, force: true });
   });
 });

@@ -4,7 +4,7 @@
  * as Node: that fuse is off).
  */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** What the host is started with: no web door, so the windowed program opens no TCP port at all. */
@@ -15,6 +15,23 @@ const DROPPED_VARIABLES = /^(?:ELECTRON_|NODE_|LD_PRELOAD$|LD_AUDIT$|CHROME_|GDK
 
 export function hostEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !DROPPED_VARIABLES.test(name)));
+}
+
+const CLOSE_ON_EXEC = 0o2000000;
+
+/** Descriptors of this process that a child would keep (see close-inherited.ts). */
+export function inheritedDescriptors(): number[] {
+  return readdirSync('/proc/self/fd')
+    .map(Number)
+    .filter((fd) => {
+      if (fd <= 2) return false;
+      try {
+        const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
+        return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+      } catch {
+        return false;
+      }
+    });
 }
 
 export interface Utility {
@@ -61,7 +78,13 @@ export function startHost(places: HostPlaces): StartedHost {
     return { ended: Promise.resolve(`${existsSync(node) ? script : node} is not there; npm start puts it there`), stop: () => {} };
   }
   // Its own session: Ctrl-C in the window's terminal is the window's, and the host outlives it if it has to.
-  const child = spawn(node, [script, ...args], { cwd: places.root, env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  const prelude = path.join(places.root, 'electron/doors/window/close-inherited.ts');
+  const child = spawn(node, ['--import', prelude, script, ...args], {
+    cwd: places.root,
+    env: { ...env, INTERLOCK_INHERITED_DESCRIPTORS: inheritedDescriptors().join(',') },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let last = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     last = (last + text).slice(-2000);
