@@ -1,10 +1,10 @@
 /** Data folders that are full or read-only (tmpfs; skipped by name where mounting is not permitted). */
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeFakeProver, makeTempFolder } from '../support/fake-prover.ts';
-import { runCli, startHostProcess, until } from '../support/host-process.ts';
+import { ROOT, runCli, startHostProcess, until } from '../support/host-process.ts';
 
 const mounts: string[] = [];
 
@@ -23,6 +23,17 @@ function remount(folder: string, options: string): void {
   execFileSync('mount', ['-o', `remount,${options}`, folder], { stdio: 'ignore' });
 }
 
+/** Takes every last block. */
+function fill(file: string): void {
+  try {
+    for (;;) appendFileSync(file, Buffer.alloc(64 * 1024));
+  } catch {
+    // full
+  }
+}
+
+const PROVERS = existsSync(path.join(ROOT, 'native/target/release/interlock-prover')) ? ['scripted', 'real'] : ['scripted'];
+
 const canMount = (() => {
   const folder = mountTmpfs('size=1m');
   if (folder) execFileSync('umount', [mounts.pop() ?? folder]);
@@ -34,15 +45,16 @@ afterEach(() => {
 });
 
 describe.skipIf(!canMount)('a data folder (needs the right to mount)', () => {
-  it('that is full loses nothing: the proofs are finished once there is room again', async () => {
+  it.each(PROVERS)('that is full loses nothing: the proofs are finished once there is room again (%s prover)', async (which) => {
     const data = mountTmpfs('size=8m') ?? '';
-    const host = await startHostProcess(data, { INTERLOCK_PROVER: makeFakeProver({ partitionMs: 50 }) });
-    const { proofs } = await host.client.prove({ circuit: 'squarings', constraints: 100, partitions: 3, count: 6 });
+    const host = await startHostProcess(data, which === 'scripted' ? { INTERLOCK_PROVER: makeFakeProver({ partitionMs: 50 }) } : {});
+    const one = { circuit: 'squarings', constraints: 2000, partitions: 4 } as const;
+    await host.client.prove(one);
+    await until('params are there', async () => (await host.client.show_proof({ proof: 'p1' })).summary.state === 'valid');
+    const { proofs } = await host.client.prove({ ...one, count: 6 });
     await until('at work', async () => (await host.client.status({})).queue.inProver > 0);
     const filler = path.join(data, 'filler');
-    const { bavail, bsize } = statfsSync(data);
-    // The prover's own file keeps some room: what is tested is the host's side.
-    writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    fill(filler);
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     rmSync(filler);
     await until('all ended', async () => {
@@ -51,6 +63,7 @@ describe.skipIf(!canMount)('a data folder (needs the right to mount)', () => {
     }, 60_000);
     const { proofs: all } = await host.client.list_proofs({ state: 'any', limit: 100 });
     for (const proof of all) {
+      if (which === 'real') expect(proof.state, proof.message ?? '').toBe('valid');
       if (proof.state === 'valid') expect(existsSync(path.join(data, 'proofs', `${proof.proof}.json`))).toBe(true);
     }
     await host.kill('SIGTERM');
