@@ -18,8 +18,11 @@ pub fn be_punctual() {
 /// Asks for precedence over the threads of other programs, as a device has by not being one. A user
 /// who may not is left as it is.
 pub fn take_precedence() {
-    // SAFETY: takes numbers; with 0 it concerns this thread alone on Linux.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
+    thread_local!(static ASKED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+    if !ASKED.replace(true) {
+        // SAFETY: takes numbers; with 0 it concerns this thread alone on Linux.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
+    }
 }
 
 /// Sleeps until `t`, or some 50 µs longer.

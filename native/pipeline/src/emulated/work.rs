@@ -18,6 +18,8 @@ pub(crate) struct Emulation {
 
 /// A stage on the host: it waits.
 pub(crate) fn pass(task: &Task<'_>, spec: &Spec, ns: u64, stage: Stage) -> Result<(), Error> {
+    // Emulated stages stand for cores that this machine need not have, and take none themselves.
+    wait::take_precedence();
     let ns = spec.jittered(ns, &task.what.proof, task.id.partition, stage);
     let t = task.clock.now_ns() + ns;
     if wait::until_or_stopped(task.clock, t, task.progress, &task.stop.working) {
