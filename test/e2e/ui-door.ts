@@ -1,7 +1,8 @@
 /**
- * A door for UI tests: serves out/renderer under the page's real content policy and speaks the web door's protocol (POST /session,
+ * A door for UI tests: serves the built page under the page's real content policy and speaks the web door's protocol (POST /session,
  * POST /api/<call>, WebSocket /live), answered by a FakeTransport. Not a door to run anything behind: it guards nothing.
  */
+import { execFileSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +13,9 @@ import type { FakeTransport } from '../support/fake-transport.ts';
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
 
-const SHELL = path.join(import.meta.dirname, '../../out/renderer');
+const ROOT = path.join(import.meta.dirname, '../..');
+/** A folder of its own: out/renderer belongs to the launcher, and a running host may serve it. */
+export const SHELL = path.join(ROOT, 'out/ui-page');
 const TYPES: Record<string, string> = {
   html: 'text/html',
   js: 'text/javascript',
@@ -21,6 +24,15 @@ const TYPES: Record<string, string> = {
   woff2: 'font/woff2',
 };
 const TOKEN = 'token-of-the-test';
+
+/** Builds the page as it stands. */
+export function buildPage(): void {
+  const vite = path.join(ROOT, 'node_modules/vite/bin/vite.js');
+  execFileSync(process.execPath, [vite, 'build', '-c', 'renderer/vite.config.ts', '--outDir', SHELL, '--logLevel', 'warn'], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  });
+}
 
 export interface UiDoor {
   origin: string;
@@ -36,7 +48,6 @@ export interface UiDoor {
 }
 
 export async function openUiDoor(transport: FakeTransport): Promise<UiDoor> {
-  if (!existsSync(path.join(SHELL, 'index.html'))) throw new Error('build the page first: npx vite build -c renderer/vite.config.ts');
   let known = true;
   let deaf = false;
   let codes = 0;

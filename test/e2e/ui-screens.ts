@@ -6,11 +6,13 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { launchChromium } from '../support/chromium.ts';
+import { buildPage } from './ui-door.ts';
 import { createScenarios } from './ui-scenarios.ts';
 import { stage } from './ui-stage.ts';
 
 const out = path.join(import.meta.dirname, '../../out/screens');
 mkdirSync(out, { recursive: true });
+buildPage();
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const sizes = process.argv.includes('--large')
   ? [[1600, 1000]]

@@ -2,17 +2,16 @@
  * The screens in a real Chromium under the page's own content policy: every state is reached, in both themes; nothing violates the
  * policy, nothing is written to the console, axe finds nothing serious, and what a keyboard needs is there.
  */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium, launchChromium } from '../support/chromium.ts';
+import { buildPage, SHELL } from './ui-door.ts';
 import { AT_NS, createScenarios, type Scenario } from './ui-scenarios.ts';
 import { stage } from './ui-stage.ts';
 
-const root = path.join(import.meta.dirname, '../..');
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const named = (name: string): Scenario => createScenarios().find((scenario) => scenario.name === name)!;
 let browser: Browser;
@@ -40,11 +39,7 @@ async function checkWithAxe(): Promise<string[]> {
 
 describe.skipIf(findChromium() === null)('the screens (needs a Chromium)', () => {
   beforeAll(async () => {
-    execFileSync(
-      process.execPath,
-      [path.join(root, 'node_modules/vite/bin/vite.js'), 'build', '-c', 'renderer/vite.config.ts', '--logLevel', 'warn'],
-      { cwd: root, stdio: 'inherit' },
-    );
+    buildPage();
     browser = await launchChromium();
   });
   afterAll(async () => {
@@ -52,7 +47,7 @@ describe.skipIf(findChromium() === null)('the screens (needs a Chromium)', () =>
   });
 
   test('the page has no inline script, no inline style, and nothing from elsewhere', () => {
-    const html = readFileSync(path.join(root, 'out/renderer/index.html'), 'utf8');
+    const html = readFileSync(path.join(SHELL, 'index.html'), 'utf8');
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|https?:\/\//);
     for (const script of html.match(/<script[^>]*>/g) ?? []) expect(script).toContain('src="./assets/');
   });
@@ -128,6 +123,18 @@ describe.skipIf(findChromium() === null)('the screens (needs a Chromium)', () =>
     await staged.close();
   });
 
+  test('what is on show follows the run: windows, latencies, cells', async () => {
+    const scenario = named('live-young');
+    const staged = await stage(browser, scenario, { theme: 'dark', width: 1024, height: 640 });
+    const bars = () => staged.page.locator('.bars i:not(.none)[title$="s"]').count();
+    expect(await bars()).toBe(0);
+    scenario.transport.push(scenario.demo.batchBetween(6.2e9, 45e9, 1));
+    await staged.page.getByText('Kernels ran 58.1 % of the first 45 s').waitFor();
+    expect(await bars()).toBe(4);
+    expect(await staged.page.getByRole('row', { name: /s-t01000-12 valid 10 of 10 partitions done/ }).count()).toBe(1);
+    await staged.close();
+  });
+
   test('a lost connection comes back by itself', async () => {
     const staged = await stage(browser, named('connection-lost'), { theme: 'light', width: 1024, height: 640 });
     staged.door.hear();
@@ -181,7 +188,7 @@ describe.skipIf(findChromium() === null)('the screens (needs a Chromium)', () =>
     await page.getByRole('button', { name: 'Table: Three windows' }).focus();
     await page.keyboard.press('Tab');
     const tip = page.locator('.tip');
-    expect(await tip.innerText()).toMatch(/^Kernel running, last 60 s: .* of 1.min 0.s on cpu0\. /);
+    expect(await tip.innerText()).toMatch(/^Kernel running, last 60 s: .* of 1.min.0.s on cpu0\. /);
     await page.keyboard.press('Escape');
     expect(await tip.isVisible()).toBe(false);
     await staged.close();
