@@ -175,7 +175,10 @@ export function simulate(options: DemoOptions): DemoTimeline {
       const kept = withheld.get(task.proof) ?? [];
       kept.push(task);
       withheld.set(task.proof, kept);
-      if (kept.length < options.partitions) return setState(task, 'withheld');
+      if (kept.length < options.partitions) {
+        setState(task, 'withheld');
+        return;
+      }
       for (const one of kept) {
         setState(one, 'queued');
         queue.push(one);
