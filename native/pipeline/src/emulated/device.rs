@@ -107,6 +107,7 @@ pub fn run(
 ) {
     wait::be_punctual();
     wait::take_precedence();
+    let mut told = false;
     while let Ok(launch) = launches.recv() {
         let report = compute(host, own, &launch);
         let kernels = report.kernels.clone();
@@ -122,7 +123,9 @@ pub fn run(
             lines.push('\n');
         }
         let mut file = account.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = file.write_all(lines.as_bytes()) {
+        let failed = file.write_all(lines.as_bytes()).err().filter(|_| !told);
+        if let Some(error) = failed {
+            told = true;
             let said = "the device's account cannot be written";
             // Whoever read standard error may be gone.
             let _ = writeln!(std::io::stderr(), "interlock-prover: {said}: {error}");
