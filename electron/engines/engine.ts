@@ -44,8 +44,8 @@ export interface SubmitOrder {
 export interface ProverState {
   phase: 'starting' | 'ready' | 'draining' | 'stopped';
   run: string | null;
-  workers: { worker: number; device: string; is: string; proof: string | null; partition: number | null; since: number; progress: number }[];
-  synthesisers: { synthesiser: number; proof: string | null; partition: number | null; since: number; progress: number }[];
+  workers: { worker: number; device: string; is: string; proof: string | null; partition: number | null; since: number | null; progress: number }[];
+  synthesisers: { synthesiser: number; proof: string | null; partition: number | null; since: number | null; progress: number }[];
   proofs: { proof: string; attempt: number; partitions: number; done: number }[];
   params: { circuit: string; is: string }[];
 }
@@ -75,6 +75,10 @@ export interface ProverProcess {
   readonly adopted: boolean;
   /** Facts from the first `attach`. */
   readonly attached: AttachAnswer;
+  /** False while the command socket is gone and another connection is being tried. */
+  readonly isLinked: boolean;
+  /** Hears each time that a lost connection was replaced: what was under way then may or may not have arrived. */
+  onRelinked(listener: (answer: AttachAnswer) => void): void;
   run(run: string, scheduler: Scheduler, emulate: string | null): Promise<void>;
   submit(order: SubmitOrder): Promise<void>;
   withdraw(proof: string): Promise<'returned' | 'stopping' | 'unknown'>;

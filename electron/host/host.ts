@@ -128,6 +128,7 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
       notify('error', 'prover_lost', `The prover (process ${process.identity.pid}) is stuck: ${message}`);
       void queue.abandon(process, message);
     },
+    onRelinked: (process, held) => void queue.reconcile(process, held),
     onHung: (process, message) => notify('error', 'prover_lost', `${message} It is being ended; its proofs go again.`),
   });
   const statusDeps = { store, plan, queue, supervisor, clock, machine, version: options.version, dataFolder };

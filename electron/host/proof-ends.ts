@@ -18,13 +18,18 @@ export interface ProofEndsDeps {
 }
 
 /** Finishes a proof as `proof_ended` says. Rejects only when the disk (or the store) does not take it: then it is to be tried again. */
-export async function finishAsSaid(deps: ProofEndsDeps, event: EventOf<'proof_ended'>, processFolder: string): Promise<ProofFinish['outcome']> {
+export async function finishAsSaid(deps: ProofEndsDeps, event: EventOf<'proof_ended'>, processFolder: string): Promise<void> {
+  if (event.code === 'spool_failed' && event.attempt < MOST_ATTEMPTS) {
+    // The proof was made, but its bytes found no room: it is made again rather than given up.
+    const running = (await deps.store.listRunning()).some((proof) => proof.proof === event.proof && proof.attempt === event.attempt);
+    if (running) await deps.store.returnToHead(event.proof, { countsAsAttempt: true, message: event.message ?? 'the spool could not be written' });
+    return;
+  }
   const finish = await finishOf(deps, event, processFolder);
   const answer = await deps.store.finishProof(event.proof, event.attempt, finish);
   if (answer.accepted && event.sha256 !== null) {
     await unlink(join(processFolder, 'spool', `${event.proof}.${event.attempt}.proof.json`)).catch(() => undefined);
   }
-  return finish.outcome;
 }
 
 async function finishOf(deps: ProofEndsDeps, event: EventOf<'proof_ended'>, processFolder: string): Promise<ProofFinish> {

@@ -5,11 +5,12 @@
 import { sleep, type Clock } from '../contract/clock.ts';
 import { InterlockError, isErrorCode } from '../contract/errors.ts';
 import type { EventName } from '../contract/timeline-events.ts';
-import { ProverRefusal, type ProcessEnd, type ProverProcess } from '../engines/engine.ts';
+import { ProverRefusal, type AttachAnswer, type ProcessEnd, type ProverProcess } from '../engines/engine.ts';
 import type { CommittedBatch, RunningProof, Store, WaitingProof } from '../store/types.ts';
 import type { CrashWindow } from './crash-window.ts';
 import { closeEndedProcess, deleteJournal, type ClosedProcess, type ClosingDeps } from './process-closing.ts';
 import { sameDevices, sameSetup, type Plan, type Setup } from './plan.ts';
+import { scanJournal } from './journal-scan.ts';
 import { finishAsSaid } from './proof-ends.ts';
 import { Serial } from './serial.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -17,6 +18,8 @@ import { tellClosed } from './words.ts';
 
 const HEARD: readonly EventName[] = ['proof_ended', 'proof_returned', 'worker_dead', 'params_load_ended'];
 const RETRY_MS = 2_000;
+/** Within this time an accepted proof is in the journal. */
+const SETTLE_MS = 1_500;
 
 export interface CurrentRun {
   run: string;
@@ -332,6 +335,24 @@ export class ProofQueue {
     if (asked || (bye?.exit === 0 && ['drained', 'stopped'].includes(bye.reason))) return;
     const what = `The prover ${end.message}`;
     this.#crashed(end.message, closed ? tellClosed(what, closed) : `${what}.`);
+  }
+
+  /** After a lost connection: what was on its way to the prover and never arrived goes back to the head. */
+  reconcile(process: ProverProcess, there: AttachAnswer['proofs']): Promise<void> {
+    return this.#inbox.add(async () => {
+      const { process: uuid, folder } = process.identity;
+      const known = new Set(there.map((entry) => `${entry.proof}.${entry.attempt}`));
+      await sleep(this.#deps.clock, SETTLE_MS);
+      const { fates } = await scanJournal(`${folder}/journal.ndjson`);
+      for (const holding of [...this.#held.values()]) {
+        const key = `${holding.proof}.${holding.attempt}`;
+        // What its journal names has arrived; the event that ends it is on its way.
+        if (holding.process !== uuid || known.has(key) || fates.has(key)) continue;
+        await this.#persistently(() => this.#deps.store.returnToHead(holding.proof, { countsAsAttempt: false }));
+        this.#held.delete(holding.proof);
+      }
+      this.pump();
+    });
   }
 
   /** What a stuck process held goes again elsewhere; its own late results are refused by their attempt. */

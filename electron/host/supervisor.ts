@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Timer } from '../contract/clock.ts';
 import type { ProverPhase } from '../contract/live.ts';
-import type { Engine, ProcessEnd, ProverProcess } from '../engines/engine.ts';
+import type { AttachAnswer, Engine, ProcessEnd, ProverProcess } from '../engines/engine.ts';
 import type { LadderStep } from '../engines/supervision/ladder.ts';
 import { StageHistory, Watchdog, WATCHDOG_LIMITS, type WatchdogLimits } from '../engines/supervision/watchdog.ts';
 import type { ProcessRecord, Store } from '../store/types.ts';
@@ -30,6 +30,8 @@ export interface SupervisorDeps {
   /** It cannot be killed; it may end later all the same. */
   onStuck(process: ProverProcess, message: string): void;
   onHung(process: ProverProcess, message: string): void;
+  /** A lost connection to it was replaced. */
+  onRelinked(process: ProverProcess, held: AttachAnswer['proofs']): void;
 }
 
 export class Supervisor {
@@ -65,7 +67,7 @@ export class Supervisor {
   }
   /** It takes proofs. */
   get isReady(): boolean {
-    return this.#process !== null && this.#phase === 'ready';
+    return this.#process !== null && this.#phase === 'ready' && this.#process.isLinked;
   }
 
   setPhase(phase: ProverPhase, detail: string | null = null): void {
@@ -155,6 +157,7 @@ export class Supervisor {
       }
       this.#deps.onEnded(taken, end, asked);
     });
+    taken.onRelinked((answer) => this.#deps.onRelinked(taken, answer.proofs));
     this.setPhase('ready');
     this.#watch(taken);
   }

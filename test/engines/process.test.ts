@@ -139,7 +139,16 @@ describe('what it writes', () => {
     const process = await start({ garbleAt: { cmd: 'state' } });
     await expect(process.readState()).rejects.toThrow(/broke the protocol/);
     await expect(process.readState()).rejects.toThrow();
+    expect(process.isLinked).toBe(false);
     expect(readStat(process.identity.pid)).not.toBeNull();
+  });
+
+  it('may be rubbish once: another connection is made, and told', async () => {
+    const process = await start({ garbleAt: { cmd: 'state', once: true } });
+    const relinked = new Promise((resolve) => process.onRelinked(resolve));
+    await expect(process.readState()).rejects.toThrow();
+    expect(await relinked).toMatchObject({ process: process.identity.process });
+    expect((await process.readState()).phase).toBe('ready');
   });
 
   it('is not waited for beyond the deadline when it is silent', async () => {

@@ -59,6 +59,15 @@ describe('proving', () => {
     expect((await t.client.show_proof({ proof: 'p1' })).summary).toMatchObject({ state: 'failed', message: expect.stringMatching(/9 GiB/) as string });
   });
 
+  it('loses no proof on a connection that broke while it was handed over', async () => {
+    const t = await hostWith({ garbleAt: { cmd: 'submit', once: true } });
+    const { proofs } = await t.prove({ count: 6 });
+    await t.untilEnded(proofs);
+    expect(new Set(Object.values(await t.states()))).toEqual(new Set(['valid']));
+    const attempts = (await t.client.list_proofs({ state: 'any', limit: 10 })).proofs.map((proof) => proof.attempt);
+    expect(attempts).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
   it('withdraws what waits at once and what is in the prover when it can', async () => {
     const t = await hostWith({ partitionMs: 100 });
     const { proofs } = await t.prove({ count: 8 });

@@ -10,7 +10,7 @@
  *   dieAfterMs       { ms, signal | exit }: after that time
  *   silentAt         { event, count }: from then on answers nothing and writes nothing, but lives
  *   spinAt           { event, count }: answers, but nothing moves any more
- *   garbleAt         { cmd }: answers that command with rubbish
+ *   garbleAt         { cmd, once }: answers that command with rubbish (once: only the first time) and does not obey it
  *   ignoreTerm       true: TERM does nothing
  *   ignoreCommands   true: drain and stop are answered and not obeyed
  *   ignoreLifeline   true: the end of stdin does nothing
@@ -53,7 +53,7 @@ class Prover {
     this.proofs = [];
     this.run = null;
     this.phase = 'starting';
-    this.worker = { is: 'free', proof: null, attempt: null, partition: null, since: 0, progress: 0 };
+    this.worker = { is: 'free', proof: null, attempt: null, partition: null, since: null, progress: 0 };
     this.params = new Map();
     this.silent = false;
     this.spinning = false;
@@ -113,7 +113,11 @@ class Prover {
   answer(socket, { id, cmd, ...fields }) {
     const ok = (value) => socket.write(`${JSON.stringify({ id, ok: true, value })}\n`);
     const no = (code, message) => socket.write(`${JSON.stringify({ id, ok: false, code, message })}\n`);
-    if (this.scenario.garbleAt?.cmd === cmd) return socket.write('\u0000{"id":7,,,\n');
+    const { garbleAt } = this.scenario;
+    if (garbleAt?.cmd === cmd && !(garbleAt.once && this.garbled)) {
+      this.garbled = true;
+      return socket.write('\u0000{"id":7,,,\n');
+    }
     const refused = this.scenario.refuse?.[cmd];
     if (refused) return no(refused.code, refused.message);
     switch (cmd) {
@@ -183,7 +187,7 @@ class Prover {
       upto: this.seq - 1, phase: this.phase, run: this.run, queued: 0, withheld: 0,
       permits: { used: 0, total: 10, bytes_used: 0, bytes_total: 2 ** 30 },
       workers: [{ worker: 0, device: 'cpu0', ...worker }],
-      synthesisers: [{ synthesiser: 0, proof: null, attempt: null, partition: null, since: 0, progress: 0 }],
+      synthesisers: [{ synthesiser: 0, proof: null, attempt: null, partition: null, since: null, progress: 0 }],
       lock: [{ device: 'cpu0', holder: null }], proofs: this.held(),
       params: [...this.params].map(([circuit, is]) => ({ circuit, is })), rss_bytes: 1000, peak_rss_bytes: 1000, dropped: 0,
     }; // prettier-ignore

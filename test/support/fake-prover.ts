@@ -11,7 +11,7 @@ export interface Scenario {
   dieAfterMs?: { ms: number; signal?: string; exit?: number };
   silentAt?: { event: string; count: number };
   spinAt?: { event: string; count: number };
-  garbleAt?: { cmd: string };
+  garbleAt?: { cmd: string; once?: boolean };
   ignoreTerm?: boolean;
   ignoreCommands?: boolean;
   ignoreLifeline?: boolean;

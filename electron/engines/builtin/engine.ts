@@ -27,6 +27,7 @@ export interface BuiltinOptions {
 }
 
 const CONNECT_EVERY_MS = 20;
+const RELINK_DEADLINE_MS = 10_000;
 
 /** Somebody else answers on the socket: no use in trying again. */
 class ForeignProcess extends InterlockError {}
@@ -40,23 +41,31 @@ export function createBuiltinEngine(options: BuiltinOptions): Engine {
     onStep: (step: LadderStep) => options.onStep?.(process, step),
   });
 
-  /** Connects and attaches; retries until the process is gone or the time is up. */
+  /** Connects and attaches, once. */
+  async function link(identity: ProcessIdentity, deadlineMs: number): Promise<[CommandSocket, AttachAnswer]> {
+    const path = socketPath(identity.folder, identity.process);
+    const socket = await CommandSocket.connect(path, clock);
+    try {
+      const answer: AttachAnswer = await socket.request({ cmd: 'attach' }, deadlineMs);
+      if (answer.process === identity.process && answer.pid === identity.pid) return [socket, answer];
+      throw new ForeignProcess('prover_lost', `Another process answers at ${visibleText(path)} (pid ${answer.pid}).`);
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+  }
+
+  /** Links a process for the first time; retries until it is gone or the time is up. */
   async function attach(process_: BuiltinProcess, patienceMs: number): Promise<void> {
-    const path = socketPath(process_.identity.folder, process_.identity.process);
+    const { identity } = process_;
     const from = clock.nowNs();
     let why = 'its command socket did not appear';
     while (process_.state() !== null && clock.nowNs() - from < patienceMs * 1e6) {
-      let socket: CommandSocket | null = null;
       try {
-        socket = await CommandSocket.connect(path, clock);
-        const answer: AttachAnswer = await socket.request({ cmd: 'attach' }, Math.max(1000, patienceMs));
-        if (answer.process !== process_.identity.process || answer.pid !== process_.identity.pid) {
-          throw new ForeignProcess('prover_lost', `Another process answers at ${visibleText(path)} (pid ${answer.pid}).`);
-        }
-        process_.useSocket(socket, answer);
+        const [socket, answer] = await link(identity, Math.max(1000, patienceMs));
+        process_.useSocket(socket, answer, () => link(identity, RELINK_DEADLINE_MS));
         return;
       } catch (error) {
-        socket?.close();
         if (error instanceof ForeignProcess) throw error;
         why = error instanceof Error ? error.message : String(error);
       }

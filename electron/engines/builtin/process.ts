@@ -14,10 +14,12 @@ import { describeEnd } from '../supervision/diagnostics.ts';
 import { Ladder, type LadderDeadlines, type LadderStep } from '../supervision/ladder.ts';
 import { groupMembers, readStat, stateOf, type ReadStat } from '../supervision/proc.ts';
 import { StderrRing, type StderrTail } from '../supervision/stderr-ring.ts';
-import type { CommandSocket } from './command-socket.ts';
+import { CommandSocketLost, type CommandSocket } from './command-socket.ts';
 
 /** How long after `exit` its output may stay open before it counts as ended all the same. */
 const CLOSE_GRACE_MS = 2_000;
+/** How long before another connection is tried. */
+const RELINK_MS = 500;
 /** How often an adopted process is looked for. */
 const LOOK_MS = 250;
 
@@ -41,6 +43,8 @@ export class BuiltinProcess implements ProverProcess {
   #asked = false;
   #sentByUs: string | null = null;
   #gone = false;
+  #released = false;
+  #relinked: (answer: AttachAnswer) => void = () => undefined;
   #looking: Timer | null = null;
   #resolveEnded!: (end: ProcessEnd) => void;
 
@@ -70,9 +74,35 @@ export class BuiltinProcess implements ProverProcess {
     return this.#gone ? null : stateOf(this.identity, this.#deps.readStat ?? readStat);
   }
 
-  useSocket(socket: CommandSocket, attached: AttachAnswer): void {
+  get isLinked(): boolean {
+    return this.#socket !== null;
+  }
+
+  onRelinked(listener: (answer: AttachAnswer) => void): void {
+    this.#relinked = listener;
+  }
+
+  /** Takes a connection that has attached. When it is lost and the process lives, another one is tried. */
+  useSocket(socket: CommandSocket, attached: AttachAnswer, link: () => Promise<[CommandSocket, AttachAnswer]>): void {
     this.#socket = socket;
     this.attached = attached;
+    void socket.closed.then(() => {
+      if (this.#socket !== socket) return;
+      this.#socket = null;
+      this.#relink(link);
+    });
+  }
+
+  #relink(link: () => Promise<[CommandSocket, AttachAnswer]>): void {
+    if (this.#released || this.state() === null) return;
+    link().then(
+      ([socket, answer]) => {
+        if (this.#released || this.#gone) return socket.close();
+        this.useSocket(socket, answer, link);
+        this.#relinked(answer);
+      },
+      () => this.#deps.clock.after(RELINK_MS, () => this.#relink(link)),
+    );
   }
 
   async run(run: string, scheduler: Scheduler, emulate: string | null): Promise<void> {
@@ -87,7 +117,7 @@ export class BuiltinProcess implements ProverProcess {
     return (await this.#link().request({ cmd: 'withdraw', proof })).state;
   }
 
-  readState(deadlineMs?: number): Promise<ProverState> {
+  async readState(deadlineMs?: number): Promise<ProverState> {
     return this.#link().request({ cmd: 'state' }, deadlineMs);
   }
 
@@ -101,6 +131,7 @@ export class BuiltinProcess implements ProverProcess {
 
   /** Closes our ends: the end of file on its stdin begins the lifeline drain, and nothing of it keeps our event loop alive. */
   release(): void {
+    this.#released = true;
     this.#looking?.cancel();
     this.#socket?.close();
     if (!this.#child) return;
@@ -115,7 +146,7 @@ export class BuiltinProcess implements ProverProcess {
   }
 
   #link(): CommandSocket {
-    if (!this.#socket) throw new Error('not connected');
+    if (!this.#socket) throw new CommandSocketLost('not connected');
     return this.#socket;
   }
 
