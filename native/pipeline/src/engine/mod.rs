@@ -3,27 +3,29 @@
 //!
 //! Commands come from one thread at a time. They never wait for a stage.
 
+mod configure;
 mod params;
 mod shared;
 mod snapshot;
 mod synthesiser;
+mod threads;
 mod verifier;
 mod worker;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{mpsc, Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
 
 use interlock_timeline::{
-    DeviceId, Notice, ParamsIs, Phase, ProofId, ReturnReason, RunEnd, Timeline, WorkerIs,
+    DeviceId, Notice, ParamsIs, Phase, ProofId, ReturnReason, Timeline, WorkerIs,
 };
 
 pub use shared::Sink;
 
 use crate::backend::Backend;
 use crate::board::{Board, Submission, Withdrawn};
-use crate::{Error, ErrorKind, Scheduler};
-use shared::{Device, Inner, Shared, Slot};
+use crate::{Error, ErrorKind};
+use shared::{Device, Inner, Shared};
+use threads::spawn;
 
 /// A proof as the host submits it, checked for form only.
 #[derive(Clone, Debug)]
@@ -135,107 +137,6 @@ impl Engine {
     /// The run, if one was begun.
     pub fn run(&self) -> Option<String> {
         self.shared.lock().run.clone()
-    }
-
-    /// Begins a run under a scheduler. Params stay loaded.
-    ///
-    /// Errors: `Draining`, `NotQuiescent`, `InvalidConfig`, `BudgetTooSmall`, `RestartNeeded`,
-    /// `BackendUnavailable`; then nothing changed, and the journal says so.
-    pub fn configure(
-        &self,
-        run: &str,
-        scheduler: Scheduler,
-        emulate: Option<&str>,
-    ) -> Result<(), Error> {
-        let shared = &self.shared;
-        let result = self.try_configure(run, scheduler, emulate);
-        if let Err(error) = &result {
-            let run = run.to_owned();
-            shared.timeline.notify(Notice::ConfigureRefused {
-                run,
-                failure: error.failure(),
-            });
-        }
-        result
-    }
-
-    fn try_configure(
-        &self,
-        run: &str,
-        scheduler: Scheduler,
-        emulate: Option<&str>,
-    ) -> Result<(), Error> {
-        let shared = &self.shared;
-        scheduler.validate()?;
-        let (phase, quiescent, params, old) = {
-            let inner = shared.lock();
-            let quiescent = inner.board.is_quiescent();
-            (
-                inner.phase,
-                quiescent,
-                inner.params_bytes(),
-                inner.run.clone(),
-            )
-        };
-        if phase == Phase::Draining {
-            return Err(Error::new(ErrorKind::Draining, "the prover is draining"));
-        }
-        if !quiescent {
-            let message = "a proof is here; wait for it, withdraw it, or drain";
-            return Err(Error::new(ErrorKind::NotQuiescent, message));
-        }
-        // One partition of something must fit beside what is loaded.
-        scheduler.check_budget(params, 1, 1, crate::scheduler::POST_PRIORITY)?;
-        shared.backend.configure(&scheduler, emulate)?;
-        if let Some(run) = old {
-            shared.timeline.notify(Notice::RunEnded {
-                run,
-                reason: RunEnd::Configured,
-            });
-        }
-        shared.timeline.notify(Notice::RunStarted {
-            run: run.to_owned(),
-            scheduler: (&scheduler).into(),
-            emulate: emulate.map(str::to_owned),
-        });
-        let (gpu_workers, synthesis_workers) = (scheduler.gpu_workers, scheduler.synthesis_workers);
-        {
-            let mut inner = shared.lock();
-            inner.run = Some(run.to_owned());
-            inner.board.set_scheduler(scheduler);
-            inner.board.set_params_bytes(params);
-            inner.workers.retain(|slot| slot.now().is != WorkerIs::Dead);
-        }
-        self.raise_workers(gpu_workers, synthesis_workers)?;
-        // Those that this run does not need go to rest, and must not take another's wake-up.
-        shared.resting.notify_all();
-        shared.dispatch.notify_all();
-        shared.queue.notify_all();
-        Ok(())
-    }
-
-    /// Starts the workers that this run needs and no run before has needed.
-    fn raise_workers(&self, gpu_workers: u32, synthesis_workers: u32) -> Result<(), Error> {
-        let shared = &self.shared;
-        for device in 0..shared.devices.len() {
-            for rank in 0..gpu_workers {
-                let there = |slot: &Arc<Slot>| slot.device == device && slot.rank == rank;
-                if !shared.lock().workers.iter().any(there) {
-                    spawn_worker(shared, device, rank)?;
-                }
-            }
-        }
-        let there = shared.lock().synthesisers.len();
-        for rank in u32::try_from(there).unwrap_or(u32::MAX)..synthesis_workers {
-            let number = u16::try_from(rank).map_err(internal)?;
-            let slot = Arc::new(Slot::new(number, 0, rank, shared.clock.now_ns()));
-            let name = format!("synth-{number}");
-            let emitter = shared.timeline.emitter(&name).map_err(internal)?;
-            shared.lock().synthesisers.push(slot.clone());
-            let shared = shared.clone();
-            spawn(&name, move || synthesiser::run(&shared, &slot, emitter))?;
-        }
-        Ok(())
     }
 
     /// Takes a proof over.
@@ -467,50 +368,6 @@ impl Engine {
     /// The digest of a circuit's resident params.
     pub fn digest(&self, circuit: &str) -> Option<String> {
         self.shared.backend.digest(circuit)
-    }
-}
-
-/// Starts a GPU worker of a rank at a device, under a number that no worker had before.
-fn spawn_worker(shared: &Arc<Shared>, device: usize, rank: u32) -> Result<(), Error> {
-    let slot = {
-        let mut inner = shared.lock();
-        let number = inner.next_worker;
-        inner.next_worker = number
-            .checked_add(1)
-            .ok_or_else(|| internal("too many workers"))?;
-        let slot = Arc::new(Slot::new(number, device, rank, shared.clock.now_ns()));
-        inner.workers.push(slot.clone());
-        slot
-    };
-    let name = format!("gpu-{}", slot.number);
-    let emitter = shared.timeline.emitter(&name).map_err(internal)?;
-    let shared = shared.clone();
-    spawn(&name, move || worker::run(&shared, &slot, emitter))
-}
-
-/// Starts a thread. The system may be out of them for a moment, so it is tried a few times.
-fn spawn(name: &str, life: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-    let life = Arc::new(Mutex::new(Some(life)));
-    let mut tries = 0;
-    loop {
-        let life = life.clone();
-        let start = move || {
-            let life = life.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(life) = life {
-                life();
-            }
-        };
-        match std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(start)
-        {
-            Ok(_) => return Ok(()),
-            Err(error) if tries == 5 => {
-                return Err(internal(format!("no thread for {name}: {error}")));
-            }
-            Err(_) => tries += 1,
-        }
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

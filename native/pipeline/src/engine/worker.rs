@@ -60,7 +60,9 @@ pub(super) fn run(shared: &Arc<Shared>, slot: &Arc<Slot>, mut emitter: Emitter) 
                 };
                 if deaths >= DEATHS {
                     shared.sink.fatal(error);
-                } else if let Err(error) = super::spawn_worker(shared, slot.device, slot.rank) {
+                } else if let Err(error) =
+                    super::threads::spawn_worker(shared, slot.device, slot.rank)
+                {
                     shared.sink.fatal(error);
                 }
                 return;
