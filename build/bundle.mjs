@@ -5,7 +5,7 @@
  *   node build/bundle.mjs            out/window
  *   node build/bundle.mjs --package  out/window and out/app
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
@@ -59,6 +59,8 @@ export async function transpileHost(out = path.join(ROOT, 'out/app')) {
     mkdirSync(path.dirname(target), { recursive: true });
     writeFileSync(target, renameImports(code));
   }
+  // The host reads its version beside its modules.
+  copyFileSync(path.join(ROOT, 'package.json'), path.join(out, 'package.json'));
   return files.length;
 }
 

@@ -1,6 +1,6 @@
 /** The launchers as a user meets them: `npm start` without a window, and the recorded run; from the link to a page that works. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -79,6 +79,16 @@ describe.skipIf(!findChromium())('in Chromium', () => {
     expect(await page.evaluate(() => location.hash)).not.toContain('code');
     expect(seen.errors).toEqual([]);
     expect(seen.requests.filter((url) => !url.startsWith(new URL(link).origin))).toEqual([]);
+    // The token is in its own file and nowhere else: no argument, no variable, no log, no other file.
+    const token = readFileSync(path.join(data, 'web-token'), 'utf8').trim();
+    const code = link.split('code=')[1] ?? '';
+    expect(token.length).toBe(43);
+    const places = processTree(child.pid ?? 0).flatMap((pid) => [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`]);
+    const files = readdirSync(data, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== 'web-token')
+      .map((entry) => path.join(entry.parentPath, entry.name));
+    const holders = [...places, ...files].filter((file) => [token, code].some((secret) => readFileSync(file).includes(secret)));
+    expect([holders, text().includes(token)]).toEqual([[], false]);
     await context.close();
     const tree = processTree(child.pid ?? 0);
     expect(tree.length).toBeGreaterThan(1);

@@ -1,12 +1,16 @@
 /** The web door’s good side: sessions, calls, the live feed and its back-pressure, ports, files. */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 import { WebSocket } from 'ws';
+import { CALLS, type CallName } from '../../../electron/contract/api.ts';
 import type { LiveMessage } from '../../../electron/contract/live.ts';
 import { createShell, loadShell, MANIFEST_NAME } from '../../../electron/doors/shell.ts';
+import { localTransport } from '../../../electron/doors/socket/local.ts';
 import { addressesOf, parsePublicOrigin } from '../../../electron/doors/web/guards.ts';
 import { BUFFER_MOST } from '../../../electron/doors/web/live.ts';
 import { startWebDoor } from '../../../electron/doors/web/web-door.ts';
@@ -111,6 +115,29 @@ describe('sessions and calls', () => {
     const answer = await sendRaw(at.port, one.repeat(50), { deadlineMs: 500 });
     expect(answer.text.split(SECRET_ANSWER).length - 1).toBe(50);
   });
+});
+
+test('any call gets the same answer here as through any other door', async () => {
+  const at = await open();
+  const other = localTransport(at.host);
+  const names = fc.oneof(
+    fc.constantFrom(...Object.keys(CALLS).filter((name) => name !== 'make_link')),
+    fc.constantFrom('nonsense', 'constructor', 'status_'),
+  );
+  const inputs = fc.oneof(
+    fc.constant({}),
+    fc.record({ run: fc.oneof(fc.constant('last'), fc.string({ maxLength: 10 }), fc.integer()) }),
+    fc.jsonValue({ maxDepth: 2 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(names, inputs, async (name, input) => {
+      const text = JSON.stringify(input);
+      fc.pre(!/__proto__|constructor|prototype/.test(text));
+      const here = await post(at, `/api/${name}`, input);
+      expect(here.json).toEqual(JSON.parse(JSON.stringify(await other.call(name as CallName, JSON.parse(text)))));
+    }),
+    { numRuns: 300 },
+  );
 });
 
 describe('the live feed', () => {
@@ -232,6 +259,23 @@ describe('ports, addresses and files', () => {
     expect(existsSync(at.tokenFile)).toBe(false);
     expect(at.lines.join('\n')).not.toContain(at.token);
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'another user of the machine can connect, and gets neither the token nor anything else',
+    async () => {
+      const at = await open();
+      const as = (args: string[]) =>
+        spawnSync('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', ...args], { encoding: 'utf8' });
+      expect(as(['cat', at.tokenFile])).toMatchObject({ stdout: '', status: 1 });
+      const script = `fetch('http://127.0.0.1:${at.port}/api/status', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }).then((r) => console.log(r.status))`;
+      // Not synchronous: the door answers from this very process.
+      const child = spawn('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, '-e', script]);
+      let text = '';
+      child.stdout.on('data', (chunk) => (text += String(chunk)));
+      await new Promise((resolve) => child.once('close', resolve));
+      expect([text.trim(), at.entered()]).toEqual(['401', 0]);
+    },
+  );
 
   test('a file planted where the token goes is replaced, never followed or reused', async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'interlock-plant-'));

@@ -25,6 +25,7 @@ export const testShell: Shell = createShell([
 
 export interface Fixture {
   door: WebDoor;
+  host: Host;
   port: number;
   token: string;
   /** Calls and subscriptions that reached the host. */
@@ -73,6 +74,7 @@ export async function openDoor({
   const door = await startWebDoor(host, { port: 0, clock, shell, tokenFile, guardsOff, publicOrigin, log: (line) => lines.push(line) });
   return {
     door,
+    host,
     port: door.port,
     token: readFileSync(tokenFile, 'utf8').trim(),
     entered: () => entered,
