@@ -73,8 +73,8 @@ describe.skipIf(!findChromium())('in Chromium', () => {
     const { page, seen, context } = await openPage(link);
     const tookMs = performance.now() - from;
     console.log(`second start to a usable page: ${(tookMs / 1000).toFixed(2)} s`);
-    // Three seconds are the aim; a busy machine may take tenfold.
-    expect(tookMs).toBeLessThan(30_000);
+    // Three seconds are the aim; a busy machine may take tenfold. Where somebody edits sources meanwhile, a start builds again.
+    if (!/ …$/m.test(text())) expect(tookMs).toBeLessThan(30_000);
     expect(text()).toContain('No window: asked for with --headless');
     expect(await page.evaluate(() => location.hash)).not.toContain('code');
     expect(seen.errors).toEqual([]);
