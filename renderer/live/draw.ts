@@ -44,16 +44,49 @@ export function layersOf(row: Row): Layer[] {
   return WORKER_LAYERS.map(([kind, colour]) => ({ lanes: row.lanes.worker, kind, colour, top: 0, bottom: 1 }));
 }
 
-/** Spans of several lanes as one list by start. */
-export function mergeSpans(picture: LivePicture, lanes: readonly string[]): readonly LiveSpan[] {
-  if (lanes.length === 1) return picture.spansOf(lanes[0]!);
-  return lanes.flatMap((lane) => picture.spansOf(lane)).sort((a, b) => a.startNs - b.startNs);
+/** Spans of several lanes that reach beyond `sinceNs`, as one list by start. */
+export function mergeSpans(picture: LivePicture, lanes: readonly string[], sinceNs = -Infinity): readonly LiveSpan[] {
+  if (lanes.length === 1) return picture.spansReaching(lanes[0]!, sinceNs);
+  return lanes.flatMap((lane) => picture.spansReaching(lane, sinceNs)).sort((a, b) => a.startNs - b.startNs);
 }
 
 /** Exact cover of one layer, column by column, up to the horizon. */
-export function coverOf(picture: LivePicture, layer: Layer, view: View, out: Float64Array): void {
+export function coverOf(picture: LivePicture, layer: Layer, view: Pick<View, 'fromNs' | 'columnNs'>, out: Float64Array): void {
   const keep = layer.kind === null ? undefined : (span: LiveSpan) => span.kind === layer.kind;
-  computeCover(mergeSpans(picture, layer.lanes), view.fromNs, view.columnNs, picture.horizonNs, out, keep);
+  computeCover(mergeSpans(picture, layer.lanes, view.fromNs), view.fromNs, view.columnNs, picture.horizonNs, out, keep);
+}
+
+interface Kept {
+  of: string;
+  firstColumn: number;
+  /** Columns of the grid before this one lay wholly before the horizon when they were computed: they change no more. */
+  finalColumn: number;
+  cover: Float64Array;
+}
+
+/**
+ * Covers from one frame to the next. Everything before the horizon is known, and columns lie on a fixed grid of time, so that a frame
+ * moves what it has and computes only the columns that the horizon has reached since.
+ */
+export class CoverCache {
+  #kept = new Map<string, Kept>();
+
+  cover(name: string, picture: LivePicture, layer: Layer, view: View): Float64Array {
+    const of = `${picture.run} ${picture.epoch} ${view.columnNs} ${view.columns}`;
+    let kept = this.#kept.get(name);
+    if (!kept || kept.of !== of || view.firstColumn < kept.firstColumn) {
+      kept = { of, firstColumn: view.firstColumn, finalColumn: view.firstColumn, cover: new Float64Array(view.columns) };
+      this.#kept.set(name, kept);
+    }
+    const moved = view.firstColumn - kept.firstColumn;
+    if (moved > 0) kept.cover.copyWithin(0, Math.min(moved, view.columns));
+    kept.firstColumn = view.firstColumn;
+    const from = Math.max(0, Math.min(view.columns, kept.finalColumn - view.firstColumn));
+    const fromNs = (view.firstColumn + from) * view.columnNs;
+    coverOf(picture, layer, { fromNs, columnNs: view.columnNs }, kept.cover.subarray(from));
+    kept.finalColumn = Math.max(kept.finalColumn, Math.floor(picture.horizonNs / view.columnNs));
+    return kept.cover;
+  }
 }
 
 const LABELS: Partial<Record<SpanKind, keyof Colours>> = {
@@ -67,7 +100,7 @@ export class LanesDrawing {
   #context: CanvasRenderingContext2D;
   #colours: Colours;
   #font: string;
-  #cover = new Float64Array(0);
+  #covers = new CoverCache();
   #waiting: CanvasPattern | string;
   #missing: CanvasPattern | string;
   #future: CanvasPattern | string;
@@ -83,7 +116,6 @@ export class LanesDrawing {
 
   draw(picture: LivePicture, layout: Layout, view: View, tickNs: number): void {
     const { canvas } = this.#context;
-    if (this.#cover.length !== view.columns) this.#cover = new Float64Array(view.columns);
     this.#context.globalAlpha = 1;
     this.#context.clearRect(0, 0, canvas.width, canvas.height);
     this.#drawGround(layout, view);
@@ -123,12 +155,12 @@ export class LanesDrawing {
 
   #drawRow(picture: LivePicture, row: Row, view: View): void {
     const pen = this.#context;
-    for (const layer of layersOf(row)) {
-      coverOf(picture, layer, view, this.#cover);
+    for (const [index, layer] of layersOf(row).entries()) {
+      const cover = this.#covers.cover(`${row.key} ${index}`, picture, layer, view);
       const top = toDevicePixels(row.top + row.height * layer.top);
       const height = toDevicePixels(row.top + row.height * layer.bottom) - top;
       pen.fillStyle = layer.colour === 'waiting' ? this.#waiting : this.#colours[layer.colour];
-      for (const run of computeRuns(this.#cover)) {
+      for (const run of computeRuns(cover)) {
         pen.globalAlpha = run.strength;
         pen.fillRect(run.from, top, run.to - run.from, height);
       }
@@ -148,7 +180,10 @@ export class LanesDrawing {
     pen.textAlign = 'center';
     for (const key of keys) {
       let previousEnd = -1;
-      for (const span of picture.spansOf(key)) {
+      const spans = picture.spansReaching(key, view.fromNs);
+      // So many that hardly one is wide enough for a mark.
+      if (spans.length > view.columns) continue;
+      for (const span of spans) {
         const end = span.endNs ?? picture.horizonNs;
         if (end <= view.fromNs || span.startNs >= view.untilNs) {
           previousEnd = end;

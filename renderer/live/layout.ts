@@ -135,7 +135,7 @@ export function findSpan(layout: Layout, picture: LivePicture, view: View, colum
   for (const keys of inside) {
     let best: LiveSpan | null = null;
     for (const key of keys) {
-      for (const span of picture.spansOf(key)) {
+      for (const span of picture.spansReaching(key, fromNs)) {
         if (span.startNs >= untilNs) break;
         if ((span.endNs ?? picture.horizonNs) > fromNs) best = span;
       }

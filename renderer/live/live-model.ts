@@ -24,14 +24,68 @@ export interface LivePicture {
   readonly lanes: readonly Lane[];
   readonly unknown: readonly UnknownStretch[];
   readonly figures: LiveFigures | null;
+  /** Raised by every snapshot: what was computed from an older epoch may be corrected by it. */
+  readonly epoch: number;
   /** Spans of one lane, by start. */
   spansOf(lane: string): readonly LiveSpan[];
+  /** The lane's spans from the first on that reaches beyond `ns`; every one that touches what comes after `ns` is among them. */
+  spansReaching(lane: string, ns: number): readonly LiveSpan[];
   /** Newest accepted last. */
   readonly proofs: readonly LiveProof[];
 }
 
 /** `applied`, or `missed`: a batch is absent in between, ask for a fresh snapshot. */
 export type Applied = 'applied' | 'missed';
+
+/** One lane's spans by start, with the furthest end up to each: that never falls, so it can be searched. An open span has no end. */
+class LaneSpans {
+  spans: LiveSpan[] = [];
+  #reach: number[] = [];
+
+  put(span: LiveSpan, at: number, replace: boolean): void {
+    this.spans.splice(at, replace ? 1 : 0, span);
+    this.#reach.length = Math.min(this.#reach.length, at);
+    this.#extend();
+  }
+
+  remove(at: number): void {
+    this.spans.splice(at, 1);
+    this.#reach.length = Math.min(this.#reach.length, at);
+    this.#extend();
+  }
+
+  dropFirst(count: number): LiveSpan[] {
+    const gone = this.spans.splice(0, count);
+    this.#reach.length = 0;
+    this.#extend();
+    return gone;
+  }
+
+  reaching(ns: number): readonly LiveSpan[] {
+    let [low, high] = [0, this.#reach.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#reach[middle]! > ns) high = middle;
+      else low = middle + 1;
+    }
+    return low === 0 ? this.spans : this.spans.slice(low);
+  }
+
+  copy(): LaneSpans {
+    const copy = new LaneSpans();
+    copy.spans = [...this.spans];
+    copy.#reach = [...this.#reach];
+    return copy;
+  }
+
+  #extend(): void {
+    for (let index = this.#reach.length; index < this.spans.length; index++) {
+      this.#reach.push(Math.max(this.#reach[index - 1] ?? -Infinity, this.spans[index]!.endNs ?? Infinity));
+    }
+  }
+}
+
+const NONE = new LaneSpans();
 
 export class LiveModel implements LivePicture {
   run: string | null = null;
@@ -45,10 +99,16 @@ export class LiveModel implements LivePicture {
   proofs: LiveProof[] = [];
   /** Raised with every change, so that a drawing knows whether it is out of date. */
   version = 0;
-  #spans = new Map<string, LiveSpan[]>();
+  epoch = 0;
+  #spans = new Map<string, LaneSpans>();
+  #ids = new Set<number>();
 
   spansOf(lane: string): readonly LiveSpan[] {
-    return this.#spans.get(lane) ?? [];
+    return (this.#spans.get(lane) ?? NONE).spans;
+  }
+
+  spansReaching(lane: string, ns: number): readonly LiveSpan[] {
+    return (this.#spans.get(lane) ?? NONE).reaching(ns);
   }
 
   apply(message: RunMessage): Applied {
@@ -73,8 +133,9 @@ export class LiveModel implements LivePicture {
 
   /** A picture that later messages do not change. */
   freeze(): LivePicture {
-    const spans = new Map([...this.#spans].map(([lane, list]) => [lane, [...list]]));
+    const spans = new Map([...this.#spans].map(([lane, list]) => [lane, list.copy()]));
     return {
+      epoch: this.epoch,
       run: this.run,
       horizonNs: this.horizonNs,
       nowNs: this.nowNs,
@@ -83,11 +144,14 @@ export class LiveModel implements LivePicture {
       unknown: [...this.unknown],
       figures: this.figures,
       proofs: [...this.proofs],
-      spansOf: (lane) => spans.get(lane) ?? [],
+      spansOf: (lane) => (spans.get(lane) ?? NONE).spans,
+      spansReaching: (lane, ns) => (spans.get(lane) ?? NONE).reaching(ns),
     };
   }
 
   #clear(): void {
+    this.epoch += 1;
+    this.#ids.clear();
     this.run = null;
     this.batch = 0;
     this.horizonNs = 0;
@@ -125,32 +189,29 @@ export class LiveModel implements LivePicture {
   }
 
   #put(span: LiveSpan): void {
-    let list = this.#spans.get(span.lane);
-    if (!list) this.#spans.set(span.lane, (list = []));
-    // Nearly always at the end: look from there.
-    let at = list.length;
-    while (at > 0 && list[at - 1]!.startNs > span.startNs) at--;
-    for (let same = at - 1; same >= 0 && list[same]!.startNs === span.startNs; same--) {
-      if (list[same]!.id === span.id) {
-        list[same] = span;
-        return;
-      }
+    let lane = this.#spans.get(span.lane);
+    if (!lane) this.#spans.set(span.lane, (lane = new LaneSpans()));
+    const { spans } = lane;
+    if (this.#ids.has(span.id)) {
+      // It comes again with its end: nearly always one of the newest, and with the same start.
+      const known = spans.findLastIndex((one) => one.id === span.id);
+      if (known >= 0 && spans[known]!.startNs === span.startNs) return lane.put(span, known, true);
+      if (known >= 0) lane.remove(known);
     }
-    // An end may come with a start that was corrected: the id decides.
-    const known = list.findIndex((one) => one.id === span.id);
-    if (known >= 0) {
-      list.splice(known, 1);
-      if (known < at) at--;
-    }
-    list.splice(at, 0, span);
+    this.#ids.add(span.id);
+    let at = spans.length;
+    while (at > 0 && spans[at - 1]!.startNs > span.startNs) at--;
+    lane.put(span, at, false);
   }
 
   #forget(): void {
     const since = this.horizonNs - KEEP_NS;
-    for (const list of this.#spans.values()) {
+    for (const lane of this.#spans.values()) {
+      // In lots, because the others move up.
+      const lot = Math.max(32, lane.spans.length >> 4);
       let gone = 0;
-      while (gone < list.length && (list[gone]!.endNs ?? Infinity) < since) gone++;
-      if (gone > 32) list.splice(0, gone);
+      while (gone < lane.spans.length && (lane.spans[gone]!.endNs ?? Infinity) < since) gone++;
+      if (gone > lot) for (const span of lane.dropFirst(gone)) this.#ids.delete(span.id);
     }
     this.unknown = this.unknown.filter((stretch) => stretch.endNs >= since);
     const ended = this.proofs.filter((proof) => proof.endedNs !== null);

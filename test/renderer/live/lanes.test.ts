@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { coverOf, layersOf, mergeSpans } from '../../../renderer/live/draw.ts';
+import { CoverCache, coverOf, layersOf, mergeSpans } from '../../../renderer/live/draw.ts';
 import { AXIS_HEIGHT, computeFolded, computeLayout, computeTicks, computeView, findSpan } from '../../../renderer/live/layout.ts';
 import { LiveModel } from '../../../renderer/live/live-model.ts';
+import type { RunMessage } from '../../../renderer/link/host-link.svelte.ts';
 import { createDemoRun, unionNs } from '../../support/demo-run.ts';
 
 const demo = createDemoRun();
@@ -97,6 +98,43 @@ describe('what is drawn', () => {
       expect(kernel![column]! - lock![column]!).toBeLessThan(1e-6);
       expect(lock![column]! - job![column]!).toBeLessThan(1e-6);
     }
+  });
+
+  test('frame after frame, with batches and late ends between, what is kept equals what is computed anew', () => {
+    const walking = new LiveModel();
+    walking.apply({ kind: 'snapshot', live: demo.snapshotAt(40e9) });
+    const cache = new CoverCache();
+    const rows = computeLayout(walking.lanes).rows;
+    const fresh = new Float64Array(500);
+    let worst = 0;
+    let at = 40e9;
+    for (let number = 1; number <= 150; number++) {
+      const next = at + ((number * 37) % 5) * 70e6;
+      walking.apply(demo.batchBetween(at, next, number, false) as RunMessage);
+      at = next;
+      // The view flows ahead of the horizon by a third of a second at times, and is zoomed once.
+      const view = computeView(at + (number % 4) * 90e6, number < 80 ? 30e9 : 15e9, 500);
+      for (const row of rows) {
+        for (const [index, layer] of layersOf(row).entries()) {
+          coverOf(walking, layer, view, fresh);
+          const kept = cache.cover(`${row.key} ${index}`, walking, layer, view);
+          for (let column = 0; column < 500; column++) worst = Math.max(worst, Math.abs(kept[column]! - fresh[column]!));
+        }
+      }
+    }
+    expect(worst).toBeLessThan(1e-6);
+  });
+
+  test('a fresh snapshot may correct the past: what was kept from before it counts no more', () => {
+    const corrected = new LiveModel();
+    const view = computeView(AT, 60e9, 300);
+    const layer = layersOf(layout.rows[0]!)[3]!;
+    const cache = new CoverCache();
+    const snapshot = demo.snapshotAt(AT);
+    corrected.apply({ kind: 'snapshot', live: { ...snapshot, spans: snapshot.spans.filter((span) => span.kind !== 'kernel') } });
+    expect(cache.cover('k', corrected, layer, view).every((value) => value === 0)).toBe(true);
+    corrected.apply({ kind: 'snapshot', live: snapshot });
+    expect(cache.cover('k', corrected, layer, view).some((value) => value > 0)).toBe(true);
   });
 
   test('under the pointer lies the innermost span of the row', () => {
