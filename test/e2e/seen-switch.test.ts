@@ -30,7 +30,10 @@ describe.skipIf(!hasProver)('a switch of scheduler under load (needs the built p
 
     const { runs } = await host.client.list_runs({});
     const said = JSON.stringify([(await host.client.status({})).notices, runs.map((run) => [run.run, run.state, run.ended_by])]);
-    expect(runs.map((run) => run.scheduler.preset), said).toEqual(['per-partition', 'interlock']);
+    expect(
+      runs.map((run) => run.scheduler.preset),
+      said,
+    ).toEqual(['per-partition', 'interlock']);
     const [after, before] = runs.map((run) => run.run) as [string, string];
     const [old, fresh] = [await stage.events(before), await stage.events(after)];
     expect(only(old, 'proof_ended').length).toBeGreaterThan(0);
