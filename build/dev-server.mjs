@@ -16,11 +16,12 @@ const server = await createServer({
     host: '127.0.0.1',
     port: pagePort,
     strictPort: true,
-    // Host and Origin go through as the browser sent them: the door judges them itself.
+    // Whole paths: the page's own modules lie under /live/ and the like. Host and Origin go through as the browser sent them; the door
+    // judges them itself.
     proxy: {
-      '/api': { target, changeOrigin: false },
-      '/session': { target, changeOrigin: false },
-      '/live': { target, changeOrigin: false, ws: true },
+      '^/api/[a-z_]+$': { target, changeOrigin: false },
+      '^/session$': { target, changeOrigin: false },
+      '^/live$': { target, changeOrigin: false, ws: true },
     },
   },
 });
