@@ -30,7 +30,7 @@ export interface IngestSink {
   state(process: string, state: StateLine): void;
   notice(notice: Notice): void;
   failing(failing: IngestStatus['failing']): void;
-  /** A reader keeps the WAL from being folded in; it is past half its bound. */
+  /** A reader keeps the WAL from being folded in; it grows towards its bound. */
   walLarge(bytes: number): void;
 }
 
@@ -41,6 +41,8 @@ export interface IngestOptions {
   files: JournalFiles;
   sink: IngestSink;
   live: LiveFeed;
+  /** From which size of the WAL on a stuck reader is told of. */
+  walTellBytes?: number;
   /** Tests only. */
   synchronous?: 'FULL' | 'NORMAL' | undefined;
 }
@@ -66,7 +68,7 @@ interface Follower {
 const COMMIT_EVENTS = 1_000;
 const COMMIT_MS = 50;
 const RETRY_MS = [50, 100, 250, 500, 1_000, 2_000];
-const COMMITS_PER_WAL_LOOK = 20;
+const COMMITS_PER_WAL_LOOK = 10;
 const IDLE_CHECKPOINT_MS = 1_000;
 /** State changes and proofs' ends do not wait for company. */
 const URGENT: ReadonlySet<EventName> = new Set<EventName>([
@@ -458,7 +460,7 @@ export class Ingest {
     this.#commits += 1;
     if (this.#commits % COMMITS_PER_WAL_LOOK !== 0) return;
     const size = statSync(path.join(this.#options.folder, `${DATABASE_NAME}-wal`), { throwIfNoEntry: false })?.size ?? 0;
-    if (size > WAL_LIMIT_BYTES / 2) this.#options.sink.walLarge(size);
+    if (size > (this.#options.walTellBytes ?? WAL_LIMIT_BYTES / 4)) this.#options.sink.walLarge(size);
   }
 
   /** Between bursts the WAL is folded into the database, so that it stays small and a crash has little to replay. */

@@ -2,18 +2,11 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openStore, type ProofSpec, type Store } from '../../electron/store/store.ts';
+import { openStore, type Store } from '../../electron/store/store.ts';
 import { workerClock } from '../../electron/store/worker-clock.ts';
 import { PROCESS_A, SCHEDULER } from './journal.ts';
 
-export const SPEC: ProofSpec = {
-  circuit: 'squarings-1000',
-  partitions: 2,
-  priority: 2,
-  submittedWallNs: '1796043668729000001',
-  deadlineWallNs: null,
-  seed: '00'.repeat(32),
-};
+export { SPEC } from './store-spec.ts';
 
 export async function openTestStore(folder: string): Promise<Store> {
   const store = await openStore({ folder, clock: workerClock });
