@@ -126,7 +126,14 @@ export function giveAway(folder: string): void {
 }
 
 export function launchWindow(place: WindowPlace): Promise<ElectronApplication> {
-  return _electron.launch({ executablePath: place.launcher, args: [ROOT], cwd: place.home, env: place.env, chromiumSandbox: true, timeout: 60_000 });
+  return _electron.launch({
+    executablePath: place.launcher,
+    args: [ROOT],
+    cwd: place.home,
+    env: place.env,
+    chromiumSandbox: true,
+    timeout: 60_000,
+  });
 }
 
 /** The same without any debugger attached. */
