@@ -4,6 +4,7 @@
  */
 import type { LiveSpan, SpanKind } from '../../electron/contract/live.ts';
 import { computeCover, computeRuns } from '../shared/coverage.ts';
+import { Strip } from '../shared/strip.ts';
 import { createDots, createHatch, toDevicePixels } from '../shared/canvas.ts';
 import { formatElapsed } from '../parts/durations.ts';
 import { AXIS_HEIGHT, computeTicks, type Layout, type Row, type View } from './layout.ts';
@@ -101,6 +102,7 @@ export class LanesDrawing {
   #colours: Colours;
   #font: string;
   #covers = new CoverCache();
+  #strip = new Strip();
   #waiting: CanvasPattern | string;
   #missing: CanvasPattern | string;
   #future: CanvasPattern | string;
@@ -159,8 +161,14 @@ export class LanesDrawing {
       const cover = this.#covers.cover(`${row.key} ${index}`, picture, layer, view);
       const top = toDevicePixels(row.top + row.height * layer.top);
       const height = toDevicePixels(row.top + row.height * layer.bottom) - top;
+      const runs = computeRuns(cover);
+      pen.globalAlpha = 1;
+      if (layer.colour !== 'waiting' && runs.length > view.columns / 8) {
+        this.#strip.paint(pen, cover, this.#colours[layer.colour], top, height);
+        continue;
+      }
       pen.fillStyle = layer.colour === 'waiting' ? this.#waiting : this.#colours[layer.colour];
-      for (const run of computeRuns(cover)) {
+      for (const run of runs) {
         pen.globalAlpha = run.strength;
         pen.fillRect(run.from, top, run.to - run.from, height);
       }

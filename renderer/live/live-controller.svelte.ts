@@ -76,10 +76,9 @@ export class LiveController {
     this.flipped = flipped;
   }
 
-  /** What to draw now, the run's time to draw it at, and a number that changes when the picture does. */
-  frame(): { picture: LivePicture; nowNs: number; version: number } {
-    if (this.#frozen) return { ...this.#frozen, version: -1 };
-    return { picture: this.#model, nowNs: this.#currentNs(), version: this.#model.version };
+  /** What to draw now, and the run's time to draw it at. */
+  frame(): { picture: LivePicture; nowNs: number } {
+    return this.#frozen ?? { picture: this.#model, nowNs: this.#currentNs() };
   }
 
   #currentNs(): number {
