@@ -123,13 +123,16 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
     history,
     ...(options.watchdog ? { watchdog: options.watchdog } : {}),
     onChange: changed,
-    onEnded: (process, end, asked) => void queue.processEnded(process, end, asked),
+    onEnded: (process, end, asked) => queue.processEnded(process, end, asked),
     onStuck: (process, message) => {
       notify('error', 'prover_lost', `The prover (process ${process.identity.pid}) is stuck: ${message}`);
       void queue.abandon(process, message);
     },
     onRelinked: (process, held) => void queue.reconcile(process, held),
-    onHung: (process, message) => notify('error', 'prover_lost', `${message} It is being ended; its proofs go again.`),
+    onHung: (process, message, proof) => {
+      queue.hangsOn(process, proof);
+      notify('error', 'prover_lost', `${message} It is being ended; its proofs go again.`);
+    },
   });
   const statusDeps = { store, plan, queue, supervisor, clock, machine, version: options.version, dataFolder };
   const broadcast: Broadcast = new Broadcast(store, clock, () => readStatus(statusDeps));

@@ -19,6 +19,8 @@ export interface ProcessEndFacts {
   signal: string | null;
   /** We had asked it to end. */
   asked: boolean;
+  /** The proof that it hung on: its attempt is used up even if it was handed back. */
+  blamed: string | null;
 }
 
 export interface ClosedProcess {
@@ -49,13 +51,13 @@ export async function closeEndedProcess(deps: ClosingDeps, facts: ProcessEndFact
       closed.finished.push(holding.proof);
       continue;
     }
-    if (fate?.returned || !fate) {
+    if ((fate?.returned || !fate) && holding.proof !== facts.blamed) {
       // Handed back, or never taken over: not a failure, and no attempt used up.
       const { state } = await store.returnToHead(holding.proof, { countsAsAttempt: false });
       if (state === 'waiting') closed.again.push({ proof: holding.proof, nextAttempt: holding.attempt, lost: false });
       continue;
     }
-    closed.progress.push({ proof: holding.proof, valid: fate.valid, partitions: fate.partitions });
+    closed.progress.push({ proof: holding.proof, valid: fate?.valid ?? 0, partitions: fate?.partitions ?? holding.partitions });
     const state = await settleLost(deps, holding, facts.message);
     if (state === 'waiting') closed.again.push({ proof: holding.proof, nextAttempt: holding.attempt + 1, lost: true });
     if (state === 'failed') closed.failed.push(holding.proof);
@@ -71,7 +73,7 @@ async function closeRuns(deps: ClosingDeps, facts: ProcessEndFacts, closed: Clos
   for (const open of await deps.store.openRuns()) {
     if (!open.processes.includes(facts.process) && !scan.runs.includes(open.run)) continue;
     const undone = [...scan.fates.values()].some((fate) => fate.run === open.run && !fate.ended && !(facts.asked && fate.returned));
-    const inOrder = scan.bye !== null && ['drained', 'stopped', 'lifeline'].includes(scan.bye.reason);
+    const inOrder = scan.bye !== null && facts.blamed === null && ['drained', 'stopped', 'lifeline'].includes(scan.bye.reason);
     const state = inOrder && !undone ? 'finished' : 'interrupted';
     const endedBy = inOrder ? (scan.bye?.reason ?? 'drained') : facts.message;
     await deps.store.closeRun(open.run, { state, endedBy, atLastEvent: !inOrder });

@@ -9,9 +9,10 @@ import { ProverRefusal, type AttachAnswer, type ProcessEnd, type ProverProcess }
 import type { CommittedBatch, RunningProof, Store, WaitingProof } from '../store/types.ts';
 import type { CrashWindow } from './crash-window.ts';
 import { closeEndedProcess, deleteJournal, type ClosedProcess, type ClosingDeps } from './process-closing.ts';
-import { sameDevices, sameSetup, type Plan, type Setup } from './plan.ts';
+import { sameDevices, sameSetup, type Plan } from './plan.ts';
 import { scanJournal } from './journal-scan.ts';
-import { finishAsSaid } from './proof-ends.ts';
+import { finishAsSaid, settleLost } from './proof-ends.ts';
+import { RunSlot, type CurrentRun } from './run-slot.ts';
 import { Serial } from './serial.ts';
 import type { Supervisor } from './supervisor.ts';
 import { tellClosed } from './words.ts';
@@ -20,12 +21,6 @@ const HEARD: readonly EventName[] = ['proof_ended', 'proof_returned', 'worker_de
 const RETRY_MS = 2_000;
 /** Within this time an accepted proof is in the journal. */
 const SETTLE_MS = 1_500;
-
-export interface CurrentRun {
-  run: string;
-  setup: Setup;
-  startedWallMs: number;
-}
 
 export interface ProofQueueDeps extends ClosingDeps {
   store: Store;
@@ -43,10 +38,10 @@ export class ProofQueue {
   readonly #held = new Map<string, RunningProof>();
   /** Folders of processes whose events may still come. */
   readonly #folders = new Map<string, string>();
+  /** Processes that hung, and the proof that each hung on (null: it was silent). */
+  readonly #hung = new Map<string, string | null>();
   readonly #unsubscribe: () => void;
-  /** A run that has a row, but whose process has not begun it. */
-  #unbegun: CurrentRun | null = null;
-  #run: CurrentRun | null = null;
+  readonly #runs: RunSlot;
   #hold: string | null = null;
   #closing = false;
   #pumping: Promise<void> | null = null;
@@ -57,11 +52,12 @@ export class ProofQueue {
   constructor(deps: ProofQueueDeps) {
     this.#deps = deps;
     this.#inbox = new Serial((error) => this.#tellFault(error));
+    this.#runs = new RunSlot({ ...deps, onBegun: (begun) => deps.supervisor().configured(begun.setup) });
     this.#unsubscribe = deps.store.onCommitted((batch) => void this.#inbox.add(() => this.#take(batch)), HEARD);
   }
 
   get run(): CurrentRun | null {
-    return this.#run;
+    return this.#runs.current;
   }
   /** Why nothing is fed; null while proofs may go. */
   get hold(): string | null {
@@ -90,7 +86,7 @@ export class ProofQueue {
   adopt(process: ProverProcess, held: RunningProof[], run: CurrentRun | null): void {
     this.#folders.set(process.identity.process, process.identity.folder);
     for (const proof of held) this.#held.set(proof.proof, proof);
-    this.#run = run;
+    this.#runs.current = run;
   }
 
   holding(proof: string): RunningProof | null {
@@ -148,7 +144,7 @@ export class ProofQueue {
     if (supervisor.process && !supervisor.isReady) return;
     if (supervisor.process && supervisor.setup && !sameSetup(supervisor.setup, plan.active)) {
       if (this.#held.size > 0) return;
-      if (!sameDevices(supervisor.setup, plan.active) || !(await this.#reconfigure(supervisor.process))) {
+      if (!sameDevices(supervisor.setup, plan.active) || !(await this.#runs.reconfigure(supervisor.process))) {
         await supervisor.end('drain', 'it restarts for another set-up');
       }
       this.#again = true;
@@ -164,7 +160,7 @@ export class ProofQueue {
       await supervisor.end('drain', 'a stop was asked for while it started');
       return;
     }
-    if (!this.#run) await this.#beginRun(process);
+    if (!this.#runs.current) await this.#runs.begin(process);
     for (const proof of waiting) {
       if (this.#hold !== null || this.#closing || !supervisor.isReady) return;
       if (!this.#held.has(proof.proof)) await this.#submit(process, proof);
@@ -185,56 +181,18 @@ export class ProofQueue {
     this.#deps.onChange();
   }
 
-  async #createRun(): Promise<CurrentRun> {
-    const { store, plan, clock } = this.#deps;
-    const setup = plan.active;
-    if (this.#unbegun && sameSetup(this.#unbegun.setup, setup)) return this.#unbegun;
-    await this.#dropUnbegun('never began');
-    const { run } = await store.createRun({ scheduler: setup.scheduler, backend: setup.backend, engine: 'builtin', emulate: setup.emulate });
-    this.#unbegun = { run, setup, startedWallMs: clock.wallMs() };
-    return this.#unbegun;
-  }
-
-  async #dropUnbegun(why: string): Promise<void> {
-    if (!this.#unbegun) return;
-    await this.#deps.store.closeRun(this.#unbegun.run, { state: 'failed', endedBy: why, atLastEvent: true });
-    this.#unbegun = null;
-  }
-
   async #startProver(): Promise<ProverProcess> {
     const { crashes, clock, plan } = this.#deps;
-    const { run } = await this.#createRun();
+    const { run } = await this.#runs.create();
     crashes.started(clock.nowNs());
     const process = await this.#deps.supervisor().start(plan.active, run);
     this.#folders.set(process.identity.process, process.identity.folder);
     return process;
   }
 
-  async #beginRun(process: ProverProcess): Promise<void> {
-    const begun = await this.#createRun();
-    await process.run(begun.run, begun.setup.scheduler, begun.setup.emulate);
-    this.#unbegun = null;
-    this.#run = begun;
-    this.#deps.supervisor().configured(begun.setup);
-    this.#deps.onChange();
-  }
-
-  /** Another scheduler in the same process: params stay where they are. False when the prover wants to be restarted for it. */
-  async #reconfigure(process: ProverProcess): Promise<boolean> {
-    const old = this.#run;
-    try {
-      await this.#beginRun(process);
-    } catch (error) {
-      if (error instanceof ProverRefusal && (error.code === 'restart_needed' || error.code === 'not_quiescent')) return false;
-      throw error;
-    }
-    if (old) await this.#deps.store.closeRun(old.run, { state: 'finished', endedBy: 'configured', atLastEvent: false });
-    return true;
-  }
-
   async #submit(process: ProverProcess, proof: WaitingProof): Promise<void> {
     const { store } = this.#deps;
-    const run = this.#run?.run ?? '';
+    const run = this.#runs.current?.run ?? '';
     const uuid = process.identity.process;
     await store.markSubmitted(proof.proof, proof.attempt, run, uuid);
     this.#held.set(proof.proof, { ...proof, run, process: uuid, withdrawAsked: false });
@@ -256,7 +214,7 @@ export class ProofQueue {
       this.#held.delete(proof.proof);
       if (error.code === 'draining' || error.code === 'no_run') {
         await store.returnToHead(proof.proof, { countsAsAttempt: false });
-        if (error.code === 'no_run') this.#run = null;
+        if (error.code === 'no_run') this.#runs.current = null;
         return;
       }
       const message = `The prover refused it: ${error.message}`;
@@ -274,7 +232,11 @@ export class ProofQueue {
       } else if (event.e === 'proof_returned') {
         const holding = this.#held.get(event.proof);
         if (holding?.process !== batch.process || holding.attempt !== event.attempt) continue;
-        await this.#persistently(() => this.#deps.store.returnToHead(event.proof, { countsAsAttempt: false }));
+        await this.#persistently(() =>
+          this.#hung.get(batch.process) === event.proof
+            ? settleLost(this.#deps, holding, 'hung')
+            : this.#deps.store.returnToHead(event.proof, { countsAsAttempt: false }),
+        );
         this.#letGo(event.proof, event.attempt, batch.process);
       } else if (event.e === 'worker_dead') {
         this.#deps.notify('error', 'prover_lost', `GPU worker ${event.worker} of ${event.device} is dead: ${event.message}`);
@@ -309,32 +271,34 @@ export class ProofQueue {
   /** The process is gone: settle what it held, close its runs. Resolves when that is durable. */
   processEnded(process: ProverProcess, end: ProcessEnd, asked: boolean): Promise<void> {
     const { process: uuid, folder } = process.identity;
-    const facts = { process: uuid, folder, journal: `${folder}/journal.ndjson`, message: end.message, exit: end.exit, signal: end.signal, asked };
+    const blamed = this.#hung.get(uuid) ?? null;
+    const { exit, signal } = end;
+    const message = this.#hung.has(uuid) ? `hung and was ended (it ${end.message})` : end.message;
+    const facts = { process: uuid, folder, journal: `${folder}/journal.ndjson`, message, exit, signal, asked, blamed };
     return this.#inbox.add(async () => {
-      const ending = this.#run;
+      const ending = this.#runs.current;
       let closed: ClosedProcess | null = null;
       // Every step may be done again; what is settled already is no longer listed as running.
       await this.#persistently(async () => {
-        const { exit, signal, message, outputHeld } = end;
-        await this.#deps.store.recordStep(uuid, 'exit', { exit, signal, message, output_held: outputHeld });
+        await this.#deps.store.recordStep(uuid, 'exit', { exit, signal, message, output_held: end.outputHeld });
         const held = (await this.#deps.store.listRunning()).filter((holding) => holding.process === uuid);
         closed = await closeEndedProcess(this.#deps, facts, held);
       });
       for (const holding of [...this.#held.values()]) if (holding.process === uuid) this.#held.delete(holding.proof);
-      if (this.#run === ending) this.#run = null;
+      if (this.#runs.current === ending) this.#runs.current = null;
       this.#folders.delete(uuid);
       await deleteJournal(this.#deps, process.identity).catch((error: unknown) => this.#tellFault(error));
-      this.#judgeEnd(end, asked, closed);
+      this.#judgeEnd(message, asked, this.#hung.delete(uuid), closed);
       this.#deps.onChange();
       this.pump();
     });
   }
 
-  #judgeEnd(end: ProcessEnd, asked: boolean, closed: ClosedProcess | null): void {
+  #judgeEnd(message: string, asked: boolean, hung: boolean, closed: ClosedProcess | null): void {
     const bye = closed?.scan.bye ?? null;
-    if (asked || (bye?.exit === 0 && ['drained', 'stopped'].includes(bye.reason))) return;
-    const what = `The prover ${end.message}`;
-    this.#crashed(end.message, closed ? tellClosed(what, closed) : `${what}.`);
+    if (asked || (!hung && bye?.exit === 0 && ['drained', 'stopped'].includes(bye.reason))) return;
+    const what = `The prover ${message}`;
+    this.#crashed(message, closed ? tellClosed(what, closed) : `${what}.`);
   }
 
   /** After a lost connection: what was on its way to the prover and never arrived goes back to the head. */
@@ -353,6 +317,11 @@ export class ProofQueue {
       }
       this.pump();
     });
+  }
+
+  /** It is being ended because it hangs: the proof it hangs on has used up its attempt, even if it is handed back. */
+  hangsOn(process: ProverProcess, proof: string | null): void {
+    this.#hung.set(process.identity.process, proof);
   }
 
   /** What a stuck process held goes again elsewhere; its own late results are refused by their attempt. */
@@ -386,20 +355,20 @@ export class ProofQueue {
     if (error instanceof ProverRefusal) {
       const code = isErrorCode(error.code) ? error.code : 'prover_refused';
       notify('error', code, `The prover refused the run: ${error.message}`);
-      await this.#dropUnbegun(error.message).catch(() => undefined);
+      await this.#runs.drop(error.message).catch(() => undefined);
       this.holdBack(`The prover refused the run: ${error.message}`);
     } else if (error instanceof InterlockError && (error.code === 'prover_missing' || error.code === 'usage')) {
       notify('error', error.code, error.message);
-      await this.#dropUnbegun(error.message).catch(() => undefined);
+      await this.#runs.drop(error.message).catch(() => undefined);
       this.holdBack(error.message);
     } else if (error instanceof InterlockError && error.code === 'prover_refused') {
       if (error.detail?.reason === 'refused') {
         notify('error', 'prover_refused', error.message);
-        await this.#dropUnbegun(error.message).catch(() => undefined);
+        await this.#runs.drop(error.message).catch(() => undefined);
         this.holdBack(error.message);
       } else {
         this.#crashed(error.message, error.message);
-        if (this.#hold !== null) await this.#dropUnbegun(error.message).catch(() => undefined);
+        if (this.#hold !== null) await this.#runs.drop(error.message).catch(() => undefined);
         this.#again = true;
       }
     } else if (error instanceof InterlockError && error.code === 'prover_lost') {

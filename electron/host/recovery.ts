@@ -95,7 +95,7 @@ async function closeLeft(deps: RecoveryDeps, record: ProcessRecord, scan: Journa
   }
   const held = (await deps.store.listRunning()).filter((proof) => proof.process === record.process);
   const message = scan.bye ? `ended by itself after its host was lost (${scan.bye.reason})` : 'was gone when the host came back';
-  const facts = { process: record.process, folder: record.folder, journal: record.journal, message, exit: null, signal: null, asked: false };
+  const facts = { process: record.process, folder: record.folder, journal: record.journal, message, exit: null, signal: null, asked: false, blamed: null };
   const closed = await closeEndedProcess(deps, facts, held);
   const level = closed.failed.length > 0 ? 'error' : closed.again.length > 0 ? 'warning' : 'info';
   deps.notify(level, level === 'info' ? 'info' : 'interrupted', tellClosed(hostEnded(closed.scan, record), closed));

@@ -25,11 +25,11 @@ export interface SupervisorDeps {
   watchdog?: WatchdogLimits;
   /** Something that status shows has changed. */
   onChange(): void;
-  /** It is gone. Called once per process, whether it was asked to end or not. */
-  onEnded(process: ProverProcess, end: ProcessEnd, asked: boolean): void;
+  /** It is gone. Called once per process, whether it was asked to end or not; resolves when what it left is settled. */
+  onEnded(process: ProverProcess, end: ProcessEnd, asked: boolean): Promise<void>;
   /** It cannot be killed; it may end later all the same. */
   onStuck(process: ProverProcess, message: string): void;
-  onHung(process: ProverProcess, message: string): void;
+  onHung(process: ProverProcess, message: string, proof: string | null): void;
   /** A lost connection to it was replaced. */
   onRelinked(process: ProverProcess, held: AttachAnswer['proofs']): void;
 }
@@ -148,14 +148,19 @@ export class Supervisor {
     this.#process = taken;
     this.#setup = setup;
     void taken.ended.then((end) => {
-      const asked = this.#phase === 'draining' || this.#phase === 'stopping';
-      if (this.#process === taken) {
+      const phase = this.#phase;
+      const asked = phase === 'draining' || phase === 'stopping';
+      const mine = this.#process === taken;
+      if (mine) {
         this.#ticking?.cancel();
         this.#process = null;
         this.#setup = null;
-        this.setPhase(asked ? 'absent' : 'lost', asked ? null : end.message);
+        if (!asked) this.setPhase('lost', end.message);
       }
-      this.#deps.onEnded(taken, end, asked);
+      // It counts as absent once what it left is settled, so that nobody sees an ended prover with proofs still in it.
+      void this.#deps.onEnded(taken, end, asked).then(() => {
+        if (mine && asked && this.#phase === phase) this.setPhase('absent');
+      });
     });
     taken.onRelinked((answer) => this.#deps.onRelinked(taken, answer.proofs));
     this.setPhase('ready');
@@ -182,7 +187,7 @@ export class Supervisor {
       }
       const verdict = dog.tick(clock.nowNs());
       if (verdict.is !== 'well' && this.#phase !== 'hung' && this.#phase !== 'stuck') {
-        this.#deps.onHung(watched, verdict.message);
+        this.#deps.onHung(watched, verdict.message, verdict.proof);
         void this.end('hung', verdict.message);
         return;
       }
