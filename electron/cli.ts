@@ -85,7 +85,8 @@ function createSeams(): CliSeams {
     connect: (config) => connectToHost(hostSocketPath(config.dataFolder, environment)),
     async openOwnHost(config) {
       const { openHostWithSocket } = await import('./headless.ts');
-      const say = (severity: string, message: string) => process.stderr.write(`${severity === 'info' ? '' : `${severity}: `}${visibleText(message)}\n`);
+      const say = (severity: string, message: string) =>
+        process.stderr.write(`${severity === 'info' ? '' : `${severity}: `}${visibleText(message)}\n`);
       const { host, door } = await openHostWithSocket({ ...hostOptions(config, version), onNotice: say });
       return {
         transport: localTransport(host),
@@ -138,7 +139,10 @@ function createSeams(): CliSeams {
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (code === 'EEXIST') throw new InterlockError('usage', `${visibleText(target)} is there already; --force overwrites it.`);
-        throw new InterlockError(code === 'ENOSPC' ? 'disk_full' : 'folder_unusable', `${visibleText(target)} cannot be written (${code}).`);
+        throw new InterlockError(
+          code === 'ENOSPC' ? 'disk_full' : 'folder_unusable',
+          `${visibleText(target)} cannot be written (${code}).`,
+        );
       }
     },
     onInterrupt(run) {

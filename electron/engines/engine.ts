@@ -44,7 +44,15 @@ export interface SubmitOrder {
 export interface ProverState {
   phase: 'starting' | 'ready' | 'draining' | 'stopped';
   run: string | null;
-  workers: { worker: number; device: string; is: string; proof: string | null; partition: number | null; since: number | null; progress: number }[];
+  workers: {
+    worker: number;
+    device: string;
+    is: string;
+    proof: string | null;
+    partition: number | null;
+    since: number | null;
+    progress: number;
+  }[];
   synthesisers: { synthesiser: number; proof: string | null; partition: number | null; since: number | null; progress: number }[];
   proofs: { proof: string; attempt: number; partitions: number; done: number }[];
   params: { circuit: string; is: string }[];

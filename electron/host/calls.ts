@@ -151,7 +151,9 @@ export function createHandlers(deps: CallDeps): Handlers {
       return { scheduler: setup.scheduler, restarts: restartsFor(setup), waitsForProofs: await waitsFor(setup) };
     },
     stop: (input) => {
-      queue.holdBack(input.how === 'drain' ? 'Stopped by the operator; press Start to go on.' : 'Stopped at once by the operator; press Start to go on.');
+      queue.holdBack(
+        input.how === 'drain' ? 'Stopped by the operator; press Start to go on.' : 'Stopped at once by the operator; press Start to go on.',
+      );
       void supervisor.end(input.how, input.how === 'drain' ? 'stopped by the operator' : 'stopped at once by the operator');
       return Promise.resolve({ waitsForProofs: queue.inProver });
     },
@@ -173,4 +175,3 @@ export function createHandlers(deps: CallDeps): Handlers {
 function describe(setup: Setup): string {
   return `${schedulerLabel(setup.scheduler)} on ${setup.backend}${setup.emulate ? ` (${setup.emulate})` : ''}`;
 }
-

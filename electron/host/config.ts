@@ -8,7 +8,16 @@ import { parse, TomlError } from 'smol-toml';
 import type { ConfigValue } from '../contract/api.ts';
 import { InterlockError } from '../contract/errors.ts';
 import { nearest } from '../contract/nearest.ts';
-import { BACKENDS, DISPATCHES, LOCK_SCOPES, ORDERS, PRESETS, SCHEDULER_LIMITS, type Backend, type SchedulerSpec } from '../contract/scheduler.ts';
+import {
+  BACKENDS,
+  DISPATCHES,
+  LOCK_SCOPES,
+  ORDERS,
+  PRESETS,
+  SCHEDULER_LIMITS,
+  type Backend,
+  type SchedulerSpec,
+} from '../contract/scheduler.ts';
 import { formatBytes, parseBytes } from '../contract/units.ts';
 import { visibleText } from '../contract/visible-text.ts';
 
@@ -218,7 +227,8 @@ function readGuarded(path: string, named: boolean): string | null {
     const stat = fstatSync(file);
     const told = visibleText(path);
     if (!stat.isFile()) throw new InterlockError('usage', `The configuration ${told} is no regular file.`);
-    if (stat.uid !== 0 && stat.uid !== process.getuid?.()) throw new InterlockError('usage', `The configuration ${told} belongs to another user.`);
+    if (stat.uid !== 0 && stat.uid !== process.getuid?.())
+      throw new InterlockError('usage', `The configuration ${told} belongs to another user.`);
     if (stat.mode & 0o022) throw new InterlockError('usage', `Others may write to the configuration ${told}; chmod go-w mends it.`);
     if (stat.size > MOST_FILE_BYTES) throw new InterlockError('usage', `The configuration ${told} has more than ${MOST_FILE_BYTES} bytes.`);
     const bytes = Buffer.alloc(stat.size);

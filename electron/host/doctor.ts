@@ -45,7 +45,8 @@ async function proverCheck({ engine }: DoctorFacts): Promise<DoctorCheck> {
   try {
     const path = await engine.findBinary();
     const version = await engine.version();
-    if (version === '') return { check, state: 'error', found: `${path} does not answer "version"`, cure: 'Build the prover anew: npm start does it.' };
+    if (version === '')
+      return { check, state: 'error', found: `${path} does not answer "version"`, cure: 'Build the prover anew: npm start does it.' };
     return { check, state: 'ok', found: `${path} (${version.split('\n')[0]})`, cure: '' };
   } catch (error) {
     return { check, state: 'error', found: textOf(error), cure: 'Build the prover: npm start does it.' };
@@ -118,16 +119,29 @@ function sqliteCheck({ sqlite }: DoctorFacts): DoctorCheck {
 function displayCheck({ environment }: DoctorFacts): DoctorCheck {
   const display = environment.WAYLAND_DISPLAY ?? environment.DISPLAY;
   if (display) return { check: 'display', state: 'ok', found: visibleText(display), cure: '' };
-  return { check: 'display', state: 'warning', found: 'no DISPLAY, no WAYLAND_DISPLAY', cure: 'None is needed: npm start serves the same page to a browser.' };
+  return {
+    check: 'display',
+    state: 'warning',
+    found: 'no DISPLAY, no WAYLAND_DISPLAY',
+    cure: 'None is needed: npm start serves the same page to a browser.',
+  };
 }
 
 function electronCheck({ environment, checkout }: DoctorFacts): DoctorCheck {
   const check = 'electron binary';
   const override = environment.ELECTRON_OVERRIDE_DIST_PATH;
-  const places = [override ? join(override, 'electron') : null, checkout ? join(checkout, 'node_modules', 'electron', 'dist', 'electron') : null];
+  const places = [
+    override ? join(override, 'electron') : null,
+    checkout ? join(checkout, 'node_modules', 'electron', 'dist', 'electron') : null,
+  ];
   const found = places.find((place) => place !== null && existsSync(place));
   if (found) return { check, state: 'ok', found: visibleText(found), cure: '' };
-  return { check, state: 'warning', found: 'not there', cure: 'npm start fetches it where it can; without it the page is served to a browser.' };
+  return {
+    check,
+    state: 'warning',
+    found: 'not there',
+    cure: 'npm start fetches it where it can; without it the page is served to a browser.',
+  };
 }
 
 function hostCheck({ hostRunning }: DoctorFacts): DoctorCheck {

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import type { ConfigValue, Host } from '../contract/api.ts';
 import type { Clock } from '../contract/clock.ts';
 import { InterlockError, isErrorCode } from '../contract/errors.ts';
-import type { HostStatus } from '../contract/live.ts';
 import { resolveScheduler, type Backend, type MachineFacts, type SchedulerSpec } from '../contract/scheduler.ts';
 import { binaryCandidates, checkoutFolder } from '../engines/builtin/binary.ts';
 import { createBuiltinEngine } from '../engines/builtin/engine.ts';
@@ -138,7 +137,8 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
   const broadcast: Broadcast = new Broadcast(store, clock, () => readStatus(statusDeps));
 
   const planProblem = plan.load(machine);
-  if (planProblem !== null) notify('warning', 'corrupt_data', `The set-up kept in active.json was left out (${planProblem}); the default is used.`);
+  if (planProblem !== null)
+    notify('warning', 'corrupt_data', `The set-up kept in active.json was left out (${planProblem}); the default is used.`);
   if (!readOnly) {
     await recover({
       ...parts,

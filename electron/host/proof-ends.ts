@@ -22,7 +22,8 @@ export async function finishAsSaid(deps: ProofEndsDeps, event: EventOf<'proof_en
   if (event.code === 'spool_failed' && event.attempt < MOST_ATTEMPTS) {
     // The proof was made, but its bytes found no room: it is made again rather than given up.
     const running = (await deps.store.listRunning()).some((proof) => proof.proof === event.proof && proof.attempt === event.attempt);
-    if (running) await deps.store.returnToHead(event.proof, { countsAsAttempt: true, message: event.message ?? 'the spool could not be written' });
+    if (running)
+      await deps.store.returnToHead(event.proof, { countsAsAttempt: true, message: event.message ?? 'the spool could not be written' });
     return;
   }
   const finish = await finishOf(deps, event, processFolder);

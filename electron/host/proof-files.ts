@@ -29,7 +29,10 @@ export async function collectProof(ref: SpoolRef, sha256: string, proofsFolder: 
   const bytes = await readSpool(ref);
   const found = createHash('sha256').update(bytes).digest('hex');
   if (found !== sha256) {
-    throw new InterlockError('corrupt_data', `The proof file of ${ref.proof} in the spool has hash ${found}, but the journal says ${sha256}.`);
+    throw new InterlockError(
+      'corrupt_data',
+      `The proof file of ${ref.proof} in the spool has hash ${found}, but the journal says ${sha256}.`,
+    );
   }
   try {
     await writeDurably(target, bytes, { replace: false });

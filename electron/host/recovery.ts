@@ -52,7 +52,11 @@ async function adopt(deps: RecoveryDeps, record: ProcessRecord, scan: JournalSca
   const running = (await store.listRunning()).filter((proof) => proof.process === record.process);
   const held = running.filter((proof) => there.has(`${proof.proof}.${proof.attempt}`));
   const run = (await store.openRuns()).find((open) => open.run === process.attached.run) ?? null;
-  await settleGone(deps, record, running.filter((proof) => !held.includes(proof)));
+  await settleGone(
+    deps,
+    record,
+    running.filter((proof) => !held.includes(proof)),
+  );
   await deps.takeOver(process, record, run, held);
   for (const proof of held) if (proof.withdrawAsked) await process.withdraw(proof.proof).catch(() => undefined);
   for (const entry of process.attached.proofs) {
@@ -61,7 +65,11 @@ async function adopt(deps: RecoveryDeps, record: ProcessRecord, scan: JournalSca
   }
   const work = held.length > 0 ? `; ${listOf(held.map((proof) => proof.proof))} ${held.length === 1 ? 'is' : 'are'} in work` : '';
   const goesOn = run ? `; run ${run.run} goes on` : '';
-  deps.notify('info', 'info', `${hostEnded(scan, record)}; its prover (process ${record.pid}) lived on and was taken over${goesOn}${work}.`);
+  deps.notify(
+    'info',
+    'info',
+    `${hostEnded(scan, record)}; its prover (process ${record.pid}) lived on and was taken over${goesOn}${work}.`,
+  );
   return true;
 }
 
@@ -95,7 +103,16 @@ async function closeLeft(deps: RecoveryDeps, record: ProcessRecord, scan: Journa
   }
   const held = (await deps.store.listRunning()).filter((proof) => proof.process === record.process);
   const message = scan.bye ? `ended by itself after its host was lost (${scan.bye.reason})` : 'was gone when the host came back';
-  const facts = { process: record.process, folder: record.folder, journal: record.journal, message, exit: null, signal: null, asked: false, blamed: null };
+  const facts = {
+    process: record.process,
+    folder: record.folder,
+    journal: record.journal,
+    message,
+    exit: null,
+    signal: null,
+    asked: false,
+    blamed: null,
+  };
   const closed = await closeEndedProcess(deps, facts, held);
   const level = closed.failed.length > 0 ? 'error' : closed.again.length > 0 ? 'warning' : 'info';
   deps.notify(level, level === 'info' ? 'info' : 'interrupted', tellClosed(hostEnded(closed.scan, record), closed));

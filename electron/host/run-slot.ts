@@ -35,7 +35,12 @@ export class RunSlot {
     const setup = plan.active;
     if (this.#unbegun && sameSetup(this.#unbegun.setup, setup)) return this.#unbegun;
     await this.drop('never began');
-    const { run } = await store.createRun({ scheduler: setup.scheduler, backend: setup.backend, engine: 'builtin', emulate: setup.emulate });
+    const { run } = await store.createRun({
+      scheduler: setup.scheduler,
+      backend: setup.backend,
+      engine: 'builtin',
+      emulate: setup.emulate,
+    });
     this.#unbegun = { run, setup, startedWallMs: clock.wallMs() };
     return this.#unbegun;
   }

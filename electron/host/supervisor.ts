@@ -100,7 +100,15 @@ export class Supervisor {
         graceS: this.#graceUsed,
       });
       const { pid, startTicks } = started.identity;
-      await store.addProcess({ process: uuid, pid, startTicks, folder, journal: join(folder, 'journal.ndjson'), backend: setup.backend, run });
+      await store.addProcess({
+        process: uuid,
+        pid,
+        startTicks,
+        folder,
+        journal: join(folder, 'journal.ndjson'),
+        backend: setup.backend,
+        run,
+      });
       await store.follow(uuid);
       this.#take(started, setup);
       return started;

@@ -72,7 +72,9 @@ describe('a prover binary is run only if nobody else could change it', () => {
     const before = process.env.PATH;
     process.env.PATH = `${planted}:${before}`;
     try {
-      expect(() => findBinary(binaryCandidates({ override: 'interlock-prover', resourcesFolder: null, checkout: null }))).toThrow(/not absolute/);
+      expect(() => findBinary(binaryCandidates({ override: 'interlock-prover', resourcesFolder: null, checkout: null }))).toThrow(
+        /not absolute/,
+      );
     } finally {
       process.env.PATH = before;
     }

@@ -107,7 +107,10 @@ describe('ending', () => {
   it('names a kill by somebody else', async () => {
     const victim = await start({});
     process.kill(victim.identity.pid, 'SIGKILL');
-    expect(await victim.ended).toMatchObject({ reason: 'killed', message: expect.stringMatching(/someone else \(kernel out-of-memory likely\)/) as string });
+    expect(await victim.ended).toMatchObject({
+      reason: 'killed',
+      message: expect.stringMatching(/someone else \(kernel out-of-memory likely\)/) as string,
+    });
   });
 
   it.each(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGTERM'] as const)('tells an end by %s', async (signal) => {

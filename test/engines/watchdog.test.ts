@@ -28,7 +28,8 @@ function watch(dog: Watchdog, toS: number, answer: (second: number) => ProverSta
   return null;
 }
 
-const busyHistory = () => new StageHistory({ device: Array.from({ length: 20 }, () => 2_000), synthesis: Array.from({ length: 20 }, () => 40_000) });
+const busyHistory = () =>
+  new StageHistory({ device: Array.from({ length: 20 }, () => 2_000), synthesis: Array.from({ length: 20 }, () => 40_000) });
 
 describe('the watchdog', () => {
   it('is content while answers come and counters move', () => {
@@ -43,11 +44,17 @@ describe('the watchdog', () => {
   it('flags answers without progress: alive is not enough', () => {
     const verdict = watch(new Watchdog(0, busyHistory(), limits), 600, (second) => state({ progress: Math.min(second, 10) }));
     expect(verdict).toMatchObject({ is: 'no_progress', second: 42, proof: 'p1', partition: 0 });
-    expect(verdict).toHaveProperty('message', expect.stringMatching(/GPU worker 0 of cpu0 in device has stood still for 32 s \(limit 30 s\)/));
+    expect(verdict).toHaveProperty(
+      'message',
+      expect.stringMatching(/GPU worker 0 of cpu0 in device has stood still for 32 s \(limit 30 s\)/),
+    );
   });
 
   it('takes its limits from what this machine has needed, with a floor', () => {
-    const history = new StageHistory({ synthesis: Array.from({ length: 50 }, () => 40_000), device: Array.from({ length: 50 }, () => 500) });
+    const history = new StageHistory({
+      synthesis: Array.from({ length: 50 }, () => 40_000),
+      device: Array.from({ length: 50 }, () => 500),
+    });
     expect(history.limitMs('synthesis', limits)).toBe(120_000);
     expect(history.limitMs('device', limits)).toBe(30_000);
     expect(history.limitMs('finish', limits)).toBe(600_000);
@@ -60,12 +67,16 @@ describe('the watchdog', () => {
   });
 
   it('expects nothing of workers that wait, nor while params load', () => {
-    expect(watch(new Watchdog(0, busyHistory(), limits), 7_200, () => state({ is: 'waiting' }, { params: [{ circuit: 'c', is: 'loading' }] }))).toBeNull();
+    expect(
+      watch(new Watchdog(0, busyHistory(), limits), 7_200, () => state({ is: 'waiting' }, { params: [{ circuit: 'c', is: 'loading' }] })),
+    ).toBeNull();
     expect(watch(new Watchdog(0, busyHistory(), limits), 7_200, () => state({ is: 'free', proof: null }, { proofs: [] }))).toBeNull();
   });
 
   it('flags a prover that has proofs and does nothing with them', () => {
-    expect(watch(new Watchdog(0, busyHistory(), limits), 3_600, () => state({ is: 'free', proof: null }))).toMatchObject({ is: 'no_progress' });
+    expect(watch(new Watchdog(0, busyHistory(), limits), 3_600, () => state({ is: 'free', proof: null }))).toMatchObject({
+      is: 'no_progress',
+    });
   });
 
   it('never judges over a gap in its own ticks: 0 false kills however long the host stood still', () => {

@@ -45,29 +45,37 @@ afterEach(() => {
 });
 
 describe.skipIf(!canMount)('a data folder (needs the right to mount)', () => {
-  it.each(PROVERS)('that is full loses nothing: the proofs are finished once there is room again (%s prover)', async (which) => {
-    const data = mountTmpfs('size=8m') ?? '';
-    const host = await startHostProcess(data, which === 'scripted' ? { INTERLOCK_PROVER: makeFakeProver({ partitionMs: 50 }) } : {});
-    const one = { circuit: 'squarings', constraints: 2000, partitions: 4 } as const;
-    await host.client.prove(one);
-    await until('params are there', async () => (await host.client.show_proof({ proof: 'p1' })).summary.state === 'valid');
-    const { proofs } = await host.client.prove({ ...one, count: 6 });
-    await until('at work', async () => (await host.client.status({})).queue.inProver > 0);
-    const filler = path.join(data, 'filler');
-    fill(filler);
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    rmSync(filler);
-    await until('all ended', async () => {
+  it.each(PROVERS)(
+    'that is full loses nothing: the proofs are finished once there is room again (%s prover)',
+    async (which) => {
+      const data = mountTmpfs('size=8m') ?? '';
+      const host = await startHostProcess(data, which === 'scripted' ? { INTERLOCK_PROVER: makeFakeProver({ partitionMs: 50 }) } : {});
+      const one = { circuit: 'squarings', constraints: 2000, partitions: 4 } as const;
+      await host.client.prove(one);
+      await until('params are there', async () => (await host.client.show_proof({ proof: 'p1' })).summary.state === 'valid');
+      const { proofs } = await host.client.prove({ ...one, count: 6 });
+      await until('at work', async () => (await host.client.status({})).queue.inProver > 0);
+      const filler = path.join(data, 'filler');
+      fill(filler);
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      rmSync(filler);
+      await until(
+        'all ended',
+        async () => {
+          const { proofs: all } = await host.client.list_proofs({ state: 'any', limit: 100 });
+          return proofs.every((id) => ['valid', 'failed'].includes(all.find((proof) => proof.proof === id)?.state ?? ''));
+        },
+        60_000,
+      );
       const { proofs: all } = await host.client.list_proofs({ state: 'any', limit: 100 });
-      return proofs.every((id) => ['valid', 'failed'].includes(all.find((proof) => proof.proof === id)?.state ?? ''));
-    }, 60_000);
-    const { proofs: all } = await host.client.list_proofs({ state: 'any', limit: 100 });
-    for (const proof of all) {
-      if (which === 'real') expect(proof.state, proof.message ?? '').toBe('valid');
-      if (proof.state === 'valid') expect(existsSync(path.join(data, 'proofs', `${proof.proof}.json`))).toBe(true);
-    }
-    await host.kill('SIGTERM');
-  }, 120_000);
+      for (const proof of all) {
+        if (which === 'real') expect(proof.state, proof.message ?? '').toBe('valid');
+        if (proof.state === 'valid') expect(existsSync(path.join(data, 'proofs', `${proof.proof}.json`))).toBe(true);
+      }
+      await host.kill('SIGTERM');
+    },
+    120_000,
+  );
 
   it('that is full from the start is refused with the reason', async () => {
     const data = mountTmpfs('size=64k') ?? '';

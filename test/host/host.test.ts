@@ -56,7 +56,10 @@ describe('proving', () => {
     const t = await hostWith({ refuse: { submit: { code: 'budget_too_small', message: 'a partition needs 9 GiB' } } });
     const { proofs } = await t.prove();
     await t.untilEnded(proofs);
-    expect((await t.client.show_proof({ proof: 'p1' })).summary).toMatchObject({ state: 'failed', message: expect.stringMatching(/9 GiB/) as string });
+    expect((await t.client.show_proof({ proof: 'p1' })).summary).toMatchObject({
+      state: 'failed',
+      message: expect.stringMatching(/9 GiB/) as string,
+    });
   });
 
   it('loses no proof on a connection that broke while it was handed over', async () => {
@@ -93,7 +96,10 @@ describe('switching', () => {
     expect(new Set(Object.values(await t.states()))).toEqual(new Set(['valid']));
     expect(await pidOf(t)).toBe(pid);
     const { runs } = await t.client.list_runs({});
-    expect(runs.map((run) => [run.scheduler.preset, run.state])).toEqual([['batch', 'running'], ['interlock', 'finished']]);
+    expect(runs.map((run) => [run.scheduler.preset, run.state])).toEqual([
+      ['batch', 'running'],
+      ['interlock', 'finished'],
+    ]);
     expect(runs.reduce((sum, run) => sum + run.proofs.valid, 0)).toBe(8);
     const loads = (await Promise.all(runs.map((run) => t.client.read_events({ run: run.run, limit: 5000 }))))
       .flatMap((page) => page.lines)
@@ -120,7 +126,10 @@ describe('switching', () => {
     const { proofs } = await t.client.list_proofs({ state: 'any', limit: 100 });
     for (const proof of proofs) expect([proof.proof, proof.sha256 === null]).toEqual([proof.proof, emulated.includes(proof.proof)]);
     const { runs } = await t.client.list_runs({});
-    expect(runs.map((run) => [run.backend, run.proofs.valid])).toEqual([['emulated', 2], ['cpu', 7]]);
+    expect(runs.map((run) => [run.backend, run.proofs.valid])).toEqual([
+      ['emulated', 2],
+      ['cpu', 7],
+    ]);
   });
 
   it('restarts the prover where it cannot be configured', async () => {

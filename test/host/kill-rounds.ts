@@ -64,7 +64,9 @@ export async function killRounds(kills: number, seed: number, say: (line: string
       }
       await until(`round ${round}: all proofs ended`, async () => allEnded(host, queued), 60_000);
       await checkEvents(host, before);
-      say(`round ${round}: ${kind} killed after ${waitMs} ms, back after ${kind === 'prover' ? 0 : pauseMs} ms; ${queued.length} proofs kept`);
+      say(
+        `round ${round}: ${kind} killed after ${waitMs} ms, back after ${kind === 'prover' ? 0 : pauseMs} ms; ${queued.length} proofs kept`,
+      );
     }
     await checkProofs(host, queued, folder);
     result.proofs = queued.length;
@@ -157,8 +159,11 @@ async function checkProofs(host: HostProcess, queued: string[], folder: string):
     if (valid.get(id) !== 1) throw new Error(`${id} is valid in ${valid.get(id) ?? 0} runs`);
     const { text, sha256 } = await host.client.read_proof({ proof: id });
     const found = createHash('sha256').update(text).digest('hex');
-    const onDisk = createHash('sha256').update(readFileSync(`${folder}/proofs/${id}.json`)).digest('hex');
-    if (found !== sha256 || onDisk !== sha256 || sha256 !== summary.sha256) throw new Error(`${id} has another hash than its history names`);
+    const onDisk = createHash('sha256')
+      .update(readFileSync(`${folder}/proofs/${id}.json`))
+      .digest('hex');
+    if (found !== sha256 || onDisk !== sha256 || sha256 !== summary.sha256)
+      throw new Error(`${id} has another hash than its history names`);
   }
 }
 

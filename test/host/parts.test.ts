@@ -227,7 +227,8 @@ describe('the broadcast', () => {
     };
     return { clock, broadcast, batch, snapshots: () => snapshots };
   }
-  const kinds = (messages: LiveMessage[]) => messages.map((message) => (message.kind === 'batch' ? `batch ${message.batch}` : message.kind));
+  const kinds = (messages: LiveMessage[]) =>
+    messages.map((message) => (message.kind === 'batch' ? `batch ${message.batch}` : message.kind));
 
   it('begins with status and snapshot, then batches without a hole', async () => {
     const { clock, broadcast, batch } = stand();

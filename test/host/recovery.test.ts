@@ -11,7 +11,8 @@ const fake = (scenario: Scenario = {}) => ({ INTERLOCK_PROVER: makeFakeProver(sc
 const prove = (host: HostProcess, count: number, partitions = 5) =>
   host.client.prove({ circuit: 'squarings', constraints: 100, partitions, count });
 const messages = async (host: HostProcess) => (await host.client.status({})).notices.map((notice) => notice.message).join('\n');
-const states = async (host: HostProcess) => (await host.client.list_proofs({ state: 'any', limit: 100 })).proofs.map((proof) => proof.state);
+const states = async (host: HostProcess) =>
+  (await host.client.list_proofs({ state: 'any', limit: 100 })).proofs.map((proof) => proof.state);
 const allValid = async (host: HostProcess) => (await states(host)).every((state) => state === 'valid');
 
 async function eventsOf(host: HostProcess) {
@@ -33,7 +34,9 @@ describe('after the host was killed', () => {
     expect((await second.client.status({})).prover.pid).toBe(pid);
     await until('all valid', () => allValid(second));
     expect((await second.client.status({})).prover.pid).toBe(pid);
-    expect(await messages(second)).toMatch(/The host was killed at \d\d:\d\d:\d\d; its prover .* was taken over; run r1 goes on; p1 is in work/);
+    expect(await messages(second)).toMatch(
+      /The host was killed at \d\d:\d\d:\d\d; its prover .* was taken over; run r1 goes on; p1 is in work/,
+    );
     const events = await eventsOf(second);
     expect(events.filter((event) => event.e === 'params_load_started')).toHaveLength(1);
     expect(events.filter((event) => event.e === 'proof_ended')).toHaveLength(3);
@@ -52,7 +55,9 @@ describe('after the host was killed', () => {
     await first.kill('SIGKILL');
     await until('the prover has drained', () => !processesOf(data).some((entry) => entry.pid === pid));
     const second = await startHostProcess(data, env);
-    expect(await messages(second)).toMatch(/The host was killed at .*run r1 was interrupted; p2 and p3 go again; p1 had been finished and was kept\./);
+    expect(await messages(second)).toMatch(
+      /The host was killed at .*run r1 was interrupted; p2 and p3 go again; p1 had been finished and was kept\./,
+    );
     await until('all valid', () => allValid(second));
     const attempts = (await second.client.list_proofs({ state: 'any', limit: 10 })).proofs.map((proof) => proof.attempt);
     expect(attempts).toEqual([1, 1, 1]);
@@ -102,7 +107,10 @@ describe('after the host was killed', () => {
 
   it('a prover that lives but does not answer is ended before another one starts', async () => {
     const data = makeTempFolder('mute');
-    const first = await startHostProcess(data, fake({ silentAt: { event: 'kernel_started', count: 1 }, ignoreTerm: true, ignoreLifeline: true }));
+    const first = await startHostProcess(
+      data,
+      fake({ silentAt: { event: 'kernel_started', count: 1 }, ignoreTerm: true, ignoreLifeline: true }),
+    );
     await prove(first, 1);
     await until('at work', async () => (await first.client.status({})).queue.inProver === 1);
     const { pid } = (await first.client.status({})).prover;

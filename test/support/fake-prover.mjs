@@ -361,4 +361,3 @@ class Prover {
     this.emit('proof_ended', { ...base, outcome: 'valid', sha256, file, bytes: text.length });
   }
 }
-

@@ -48,7 +48,8 @@ export function parseArguments(argv: readonly string[], flags: Flags, most: numb
       continue;
     }
     const value = cut >= 0 ? argument.slice(cut + 1) : argv[++at];
-    if (value === undefined || (cut < 0 && value.startsWith('--'))) throw usage(`--${name} needs a value: --${name} ${spec.shape ?? 'VALUE'}`);
+    if (value === undefined || (cut < 0 && value.startsWith('--')))
+      throw usage(`--${name} needs a value: --${name} ${spec.shape ?? 'VALUE'}`);
     parsed.values.set(name, value);
   }
   if (parsed.words.length > most) throw usage(`Too many arguments: ${visibleText(parsed.words.slice(most).join(' '))}`);

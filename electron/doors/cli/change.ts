@@ -17,7 +17,10 @@ export function changeCommand(call: Call): Promise<number> {
       case 'stop': {
         const answer = await client.stop({ how: parsed.switches.has('now') ? 'now' : 'drain' });
         if (json) await output.data(`${JSON.stringify(answer)}\n`);
-        else output.say(`Stopping; ${answer.waitsForProofs} proof${answer.waitsForProofs === 1 ? '' : 's'} in the prover. Go on with: interlock start`);
+        else
+          output.say(
+            `Stopping; ${answer.waitsForProofs} proof${answer.waitsForProofs === 1 ? '' : 's'} in the prover. Go on with: interlock start`,
+          );
         return EXIT.ok;
       }
       case 'start':

@@ -100,9 +100,19 @@ export const COMMANDS = {
     leastWords: 0,
     mostWords: 0,
     help: 'look at everything that proving needs',
-    flags: { 'params-dir': { takes: 'value', shape: 'DIR', key: 'params_dir', help: 'where Groth16 parameters are' }, ...SCHEDULER, ...COMMON },
+    flags: {
+      'params-dir': { takes: 'value', shape: 'DIR', key: 'params_dir', help: 'where Groth16 parameters are' },
+      ...SCHEDULER,
+      ...COMMON,
+    },
   },
-  config: { words: 'show', leastWords: 1, mostWords: 1, help: 'show each setting and where it came from', flags: { ...SCHEDULER, ...COMMON } },
+  config: {
+    words: 'show',
+    leastWords: 1,
+    mostWords: 1,
+    help: 'show each setting and where it came from',
+    flags: { ...SCHEDULER, ...COMMON },
+  },
   withdraw: { words: 'ID …', leastWords: 1, mostWords: 10_000, help: 'take proofs out of the queue', flags: COMMON },
   stop: {
     words: '',

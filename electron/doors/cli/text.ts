@@ -36,7 +36,9 @@ export function runText(report: RunReport): string {
     const label = device.kind === 'cpu' ? `${device.device} (CPU device)` : device.device;
     lines.push(`  ${label}, of ${seconds(device.wall_ns)} wall:`);
     for (const [key, name, meaning] of MEANINGS) {
-      lines.push(`    ${name.padEnd(15)} ${seconds(device[key]).padStart(9)} ${ratio(device[key], device.wall_ns).padStart(8)}   ${meaning}`);
+      lines.push(
+        `    ${name.padEnd(15)} ${seconds(device[key]).padStart(9)} ${ratio(device[key], device.wall_ns).padStart(8)}   ${meaning}`,
+      );
     }
   }
   lines.push('  proofs:');
@@ -45,7 +47,9 @@ export function runText(report: RunReport): string {
     const latency = proof.latency_ns === null ? '' : `  ${seconds(proof.latency_ns)}`;
     const hash = proof.sha256 ? `  sha256 ${proof.sha256}` : '';
     const error = proof.error ? `  ${visibleText(proof.error.message)}` : '';
-    lines.push(`    ${proof.id.padEnd(6)} ${(proof.outcome ?? 'running').padEnd(11)} ${done}/${proof.partitions.length} partitions${latency}${hash}${error}`);
+    lines.push(
+      `    ${proof.id.padEnd(6)} ${(proof.outcome ?? 'running').padEnd(11)} ${done}/${proof.partitions.length} partitions${latency}${hash}${error}`,
+    );
   }
   const { count, lost, unparsed } = report.events;
   lines.push(`  events ${count}${lost > 0 ? `, ${lost} lost` : ''}${unparsed > 0 ? `, ${unparsed} not readable` : ''}`);
@@ -101,5 +105,13 @@ export function doctorText(checks: DoctorCheck[]): string {
 export function table(rows: string[][]): string {
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));
-  return rows.map((row) => `${row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd()}\n`).join('');
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
 }

@@ -52,7 +52,8 @@ export function binaryFaults(path: string, uid: number = process.getuid?.() ?? 0
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const above = statSync(folder);
     // In a sticky folder (/tmp) others cannot rename or remove what they do not own.
-    if (above.mode & 0o022 && !(above.mode & 0o1000)) faults.push(`others may write to its folder ${visibleText(folder)} (mode ${octal(above)})`);
+    if (above.mode & 0o022 && !(above.mode & 0o1000))
+      faults.push(`others may write to its folder ${visibleText(folder)} (mode ${octal(above)})`);
     if (!mine(above.uid)) faults.push(`its folder ${visibleText(folder)} belongs to another user (uid ${above.uid})`);
     if (folder === dirname(folder)) break;
   }

@@ -104,7 +104,8 @@ export class Ladder {
     const outcome = await within(this.#clock, deadlineMs, Promise.race([ended, hurried, asked]));
     if (outcome === 'ended') return this.#note(rung, from, 'ended', `It ended after the command ${rung}.`);
     if (outcome === 'hurried') return this.#note(rung, from, 'hurried', 'A stop at once was asked for.');
-    if (outcome === TIMED_OUT) return this.#note(rung, from, 'timed_out', `It did not end within ${deadlineMs / 1000} s of the command ${rung}.`);
+    if (outcome === TIMED_OUT)
+      return this.#note(rung, from, 'timed_out', `It did not end within ${deadlineMs / 1000} s of the command ${rung}.`);
     if (this.#hands.state() === null) return this.#note(rung, from, 'ended', 'It was gone already.');
     return this.#note(rung, from, 'skipped', `The command ${rung} could not be given: ${outcome}`);
   }

@@ -30,7 +30,10 @@ export const readStat: ReadStat = (pid) => {
 export function decodeStat(text: string): ProcStat | null {
   const close = text.lastIndexOf(')');
   if (close < 0) return null;
-  const fields = text.slice(close + 2).trim().split(' ');
+  const fields = text
+    .slice(close + 2)
+    .trim()
+    .split(' ');
   const [state, parent, group] = fields;
   const startTicks = fields[19];
   if (!state || parent === undefined || group === undefined || startTicks === undefined) return null;

@@ -48,7 +48,9 @@ export class StderrRing {
 
   /** The last line that is not blank, or null. */
   lastLine(): string | null {
-    const lines = this.read().text.split('\n').filter((line) => line.trim() !== '');
+    const lines = this.read()
+      .text.split('\n')
+      .filter((line) => line.trim() !== '');
     return lines.at(-1)?.trim() ?? null;
   }
 }

@@ -107,7 +107,14 @@ export class Watchdog {
     const loading = state.params.some((p) => p.is === 'loading');
     if (seen.size === 0 && state.proofs.length > 0 && !loading && state.phase !== 'starting') {
       const key = state.proofs.map((p) => `${p.proof}.${p.done}`).join(' ');
-      see('dispatch', 'dispatch', key, 'nothing is being worked on although proofs are there: dispatch', state.proofs[0]?.proof ?? null, null);
+      see(
+        'dispatch',
+        'dispatch',
+        key,
+        'nothing is being worked on although proofs are there: dispatch',
+        state.proofs[0]?.proof ?? null,
+        null,
+      );
     }
     for (const [id, unit] of this.#units) {
       if (seen.has(id)) continue;

@@ -74,7 +74,10 @@ describe('prove', () => {
     const shown = await runCli(['show', answer.run, '--json', '--data-dir', data]);
     expect(JSON.parse(shown.stdout)).toMatchObject({ schema: 1, run: answer.run, state: 'finished' });
     const events = await runCli(['events', 'last', '--data-dir', data]);
-    const seqs = events.stdout.trimEnd().split('\n').map((line) => (JSON.parse(line) as { seq: number }).seq);
+    const seqs = events.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { seq: number }).seq);
     expect(seqs.length).toBeGreaterThan(100);
     expect(new Set(seqs).size).toBe(seqs.length);
   });
@@ -210,7 +213,10 @@ describe.skipIf(!existsSync(PROVER))('with the real prover (needs the built prov
     const file = path.join(data, 'proofs', 'p1.json');
     expect((await runCli(['verify', file, '--data-dir', data])).code).toBe(0);
     const changed = path.join(data, 'changed.json');
-    writeFileSync(changed, readFileSync(file, 'utf8').replace(/"public_inputs":\["../, (text) => `${text.slice(0, -2)}${text.endsWith('00') ? '01' : '00'}`));
+    writeFileSync(
+      changed,
+      readFileSync(file, 'utf8').replace(/"public_inputs":\["../, (text) => `${text.slice(0, -2)}${text.endsWith('00') ? '01' : '00'}`),
+    );
     expect((await runCli(['verify', changed, '--data-dir', data])).code).toBe(4);
     const report = JSON.parse((await runCli(['show', 'last', '--json', '--data-dir', data])).stdout) as {
       devices: { kernel_ns: number; lock_held_ns: number; job_span_ns: number; wall_ns: number }[];
@@ -229,7 +235,9 @@ describe.skipIf(!existsSync(PROVER))('with the real prover (needs the built prov
     const data = makeTempFolder('params');
     const params = path.join(data, 'params');
     expect((await runCli(['prove', ...SMALL, '--data-dir', data])).code).toBe(0);
-    expect((await runCli(['prove', '--circuit', 'squarings', '--constraints', '500', '--partitions', '1', '--data-dir', data])).code).toBe(0);
+    expect((await runCli(['prove', '--circuit', 'squarings', '--constraints', '500', '--partitions', '1', '--data-dir', data])).code).toBe(
+      0,
+    );
     const file = path.join(params, 'squarings-300.params');
     const whole = readFileSync(file);
     const refusedWith = async (code: string) => {
@@ -253,7 +261,17 @@ describe.skipIf(!existsSync(PROVER))('with the real prover (needs the built prov
   });
 
   it('refuses a budget too small for one partition with 3', async () => {
-    const args = ['prove', '--circuit', 'sha256', '--constraints', '2000000', '--memory-budget', '64MiB', '--data-dir', makeTempFolder('budget')];
+    const args = [
+      'prove',
+      '--circuit',
+      'sha256',
+      '--constraints',
+      '2000000',
+      '--memory-budget',
+      '64MiB',
+      '--data-dir',
+      makeTempFolder('budget'),
+    ];
     const ran = await runCli(args);
     expect(ran.code).toBe(3);
     expect(ran.stderr).toMatch(/memory_budget_bytes is 67108864/);
@@ -321,7 +339,11 @@ describe('serve', () => {
     const others = path.join(parent, 'others');
     mkdirSync(others);
     chmodSync(others, 0o777);
-    for (const [folder, why] of [[file, /no folder/], [path.join(file, 'below'), /no folder/], [others, /others may write/]] as const) {
+    for (const [folder, why] of [
+      [file, /no folder/],
+      [path.join(file, 'below'), /no folder/],
+      [others, /others may write/],
+    ] as const) {
       const ran = await runCli(['serve', '--no-web', '--data-dir', folder], { env: fake() });
       expect(ran.code).toBe(3);
       expect(ran.stderr).toMatch(why);

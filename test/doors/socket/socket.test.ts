@@ -78,9 +78,17 @@ describe('calls', () => {
   it('with wrong, extra or huge input reach no handler', async () => {
     const { transport, calls } = await open();
     for (const [name, input] of [
-      ['show_run', {}], ['show_run', { run: '../x' }], ['show_run', { run: 'r1', more: 1 }], ['list_runs', { limit: 1e9 }], ['nonsense', {}],
-      ['constructor', {}], ['withdraw', { proofs: Array(20_000).fill('p1') }], ['show_run', { run: { toString: 1 } }], ['status', []],
-    ] as const) { // prettier-ignore
+      ['show_run', {}],
+      ['show_run', { run: '../x' }],
+      ['show_run', { run: 'r1', more: 1 }],
+      ['list_runs', { limit: 1e9 }],
+      ['nonsense', {}],
+      ['constructor', {}],
+      ['withdraw', { proofs: Array(20_000).fill('p1') }],
+      ['show_run', { run: { toString: 1 } }],
+      ['status', []],
+    ] as const) {
+      // prettier-ignore
       const result = await transport.call(name as never, input);
       expect(result.ok).toBe(false);
     }
@@ -90,9 +98,16 @@ describe('calls', () => {
   it('are refused and hung up on when they cannot be read', async () => {
     const { file, calls } = await open();
     for (const bytes of [
-      'nonsense\n', '{"id":1}\n', '{"id":"1","call":"status","input":{}}\n', '{"id":1,"call":"status","input":{},"x":1}\n', '\0\n',
-      `${'['.repeat(100_000)}\n`, '{"id":1,"call":"list_runs","input":{"__proto__":{}}}\n', 'x'.repeat(2 * 2 ** 20),
-    ]) { // prettier-ignore
+      'nonsense\n',
+      '{"id":1}\n',
+      '{"id":"1","call":"status","input":{}}\n',
+      '{"id":1,"call":"status","input":{},"x":1}\n',
+      '\0\n',
+      `${'['.repeat(100_000)}\n`,
+      '{"id":1,"call":"list_runs","input":{"__proto__":{}}}\n',
+      'x'.repeat(2 * 2 ** 20),
+    ]) {
+      // prettier-ignore
       expect(await raw(file, bytes)).toMatch(/"ok":false/);
     }
     expect(calls).toEqual([]);
