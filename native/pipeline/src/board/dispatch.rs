@@ -43,7 +43,10 @@ impl<J> Board<J> {
             .filter(|i| !self.proofs[*i].ended())
             .collect();
         let waiting: Vec<Waiting> = here.iter().map(|i| self.proofs[*i].waiting()).collect();
-        let starts = order::next_starts(order, places, &waiting, idle.max(1));
+        let mut starts = order::next_starts(order, places, &waiting, idle.max(1));
+        if how == Dispatch::Batch {
+            self.put_begun_batches_first(&here, &waiting, &mut starts, idle.max(1));
+        }
 
         let mut first_shortage = None;
         for (n, (i, partition)) in starts.into_iter().enumerate() {
@@ -102,6 +105,27 @@ impl<J> Board<J> {
             break;
         }
         step
+    }
+
+    /// A batch that has begun is synthesised to its end before another begins, whatever the order,
+    /// the priority or the places say: its withheld partitions hold permits until the last one is
+    /// synthesised, so whoever went first would wait for them for ever.
+    fn put_begun_batches_first(
+        &self,
+        here: &[usize],
+        waiting: &[Waiting],
+        starts: &mut Vec<(usize, u32)>,
+        limit: usize,
+    ) {
+        let begun = |i: &usize| self.proofs[here[*i]].promised > 0;
+        let mut first: Vec<(usize, u32)> = (0..here.len())
+            .filter(begun)
+            .flat_map(|i| waiting[i].partitions.iter().map(move |p| (i, *p)))
+            .collect();
+        starts.retain(|(i, _)| !begun(i));
+        first.append(starts);
+        first.truncate(limit);
+        *starts = first;
     }
 
     /// A partition's synthesis ended well. The partitions that are queued by that: itself, or under

@@ -11,6 +11,8 @@
 mod close;
 mod dispatch;
 #[cfg(test)]
+mod drains;
+#[cfg(test)]
 mod tests;
 
 use std::sync::atomic::{AtomicBool, Ordering};
