@@ -204,9 +204,12 @@ export class EventWriter {
   #startRun(cursor: JournalCursor, event: EventOf<'run_started'>): void {
     const db = this.#db;
     const process = db.prepare('SELECT backend FROM process WHERE id = ?').get(cursor.id) as { backend: string };
-    db.prepare(
-      `INSERT OR IGNORE INTO run (run, uid, state, engine, backend, emulate, scheduler, created_wall_ms) VALUES (?, ?, 'running', 'builtin', ?, ?, ?, ?)`,
-    ).run(event.run, randomUUID(), process.backend, event.emulate, JSON.stringify(event.scheduler), this.#wallMs());
+    // Asked first: an insert that is ignored would use up the next run's number all the same.
+    if (!db.prepare('SELECT 1 FROM run WHERE run = ?').get(event.run)) {
+      db.prepare(
+        `INSERT INTO run (run, uid, state, engine, backend, emulate, scheduler, created_wall_ms) VALUES (?, ?, 'running', 'builtin', ?, ?, ?, ?)`,
+      ).run(event.run, randomUUID(), process.backend, event.emulate, JSON.stringify(event.scheduler), this.#wallMs());
+    }
     const before = db
       .prepare('SELECT run, seq_to AS seqTo FROM run_process WHERE process = ? ORDER BY seq_from DESC LIMIT 1')
       .get(cursor.id) as { run: string; seqTo: number | null } | undefined;
