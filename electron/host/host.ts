@@ -26,6 +26,7 @@ import { Plan, type Setup } from './plan.ts';
 import { ProofQueue } from './proof-queue.ts';
 import { recover } from './recovery.ts';
 import { readStatus } from './status.ts';
+import type { RunLimits } from './run-slot.ts';
 import { Supervisor } from './supervisor.ts';
 
 /** Least grace of a lifeline drain, and of any other. */
@@ -55,6 +56,8 @@ export interface HostOptions {
   ladder?: LadderDeadlines;
   watchdog?: WatchdogLimits;
   engine?: Engine;
+  /** When a run is cut and continued; a day or two million events. */
+  runLimits?: RunLimits;
   /** Hears every notice, for a log. */
   onNotice?: (severity: string, message: string) => void;
 }
@@ -113,7 +116,15 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
   let graceS = options.graceS ?? LEAST_GRACE_S;
   const parts = { store, clock, proofsFolder: layout.proofs, processesFolder: layout.processes };
   const crashes = new CrashWindow();
-  const queue = new ProofQueue({ ...parts, plan, supervisor: () => supervisor, crashes, notify, onChange: changed });
+  const queue = new ProofQueue({
+    ...parts,
+    ...(options.runLimits ? { limits: options.runLimits } : {}),
+    plan,
+    supervisor: () => supervisor,
+    crashes,
+    notify,
+    onChange: changed,
+  });
   const supervisor: Supervisor = new Supervisor({
     ...parts,
     engine,

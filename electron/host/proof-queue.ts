@@ -12,7 +12,7 @@ import { closeEndedProcess, deleteJournal, type ClosedProcess, type ClosingDeps 
 import { sameDevices, sameSetup, type Plan } from './plan.ts';
 import { scanJournal } from './journal-scan.ts';
 import { finishAsSaid, settleLost } from './proof-ends.ts';
-import { RunSlot, type CurrentRun } from './run-slot.ts';
+import { RunSlot, type CurrentRun, type RunLimits } from './run-slot.ts';
 import { Serial } from './serial.ts';
 import type { Supervisor } from './supervisor.ts';
 import { tellClosed } from './words.ts';
@@ -28,6 +28,7 @@ export interface ProofQueueDeps extends ClosingDeps {
   plan: Plan;
   supervisor: () => Supervisor;
   crashes: CrashWindow;
+  limits?: RunLimits;
   notify(severity: 'info' | 'warning' | 'error', code: 'info' | string, message: string): void;
   onChange(): void;
 }
@@ -144,11 +145,16 @@ export class ProofQueue {
     if (supervisor.process && !supervisor.isReady) return;
     if (supervisor.process && supervisor.setup && !sameSetup(supervisor.setup, plan.active)) {
       if (this.#held.size > 0) return;
-      if (!sameDevices(supervisor.setup, plan.active) || !(await this.#runs.reconfigure(supervisor.process))) {
+      if (!sameDevices(supervisor.setup, plan.active) || !(await this.#runs.reconfigure(supervisor.process, 'configured'))) {
         await supervisor.end('drain', 'it restarts for another set-up');
       }
       this.#again = true;
       return;
+    }
+    if (supervisor.process && this.#runs.isOver) {
+      // Only where there is more to do: an idle run may stay.
+      if (this.#held.size > 0 || (await store.takeWaiting(1)).length === 0) return;
+      await this.#runs.reconfigure(supervisor.process, 'continued');
     }
     const most = Math.max(2 * plan.active.scheduler.proofs_in_flight, 4);
     const room = most - this.#held.size;
@@ -225,6 +231,7 @@ export class ProofQueue {
 
   async #take(batch: CommittedBatch): Promise<void> {
     const folder = this.#folders.get(batch.process);
+    if (folder !== undefined) this.#runs.heard(batch.lastSeq);
     for (const event of batch.events) {
       if (event.e === 'proof_ended' && folder !== undefined) {
         await this.#persistently(() => finishAsSaid(this.#deps, event, folder));

@@ -10,10 +10,18 @@ export interface CurrentRun {
   startedWallMs: number;
 }
 
+/** Beyond these a run is cut, once no proof is in the prover, and continued as another one. */
+export interface RunLimits {
+  ms: number;
+  events: number;
+}
+export const RUN_LIMITS: RunLimits = { ms: 86_400_000, events: 2_000_000 };
+
 export interface RunSlotDeps {
   store: Store;
   clock: Clock;
   plan: Plan;
+  limits?: RunLimits;
   onBegun(begun: CurrentRun): void;
   onChange(): void;
 }
@@ -24,6 +32,10 @@ export class RunSlot {
   #unbegun: CurrentRun | null = null;
   /** Null between runs. */
   current: CurrentRun | null = null;
+  #begunNs = 0;
+  /** The process's numbers at its start (null: not heard yet) and now. */
+  #firstSeq: number | null = null;
+  #lastSeq = 0;
 
   constructor(deps: RunSlotDeps) {
     this.#deps = deps;
@@ -57,12 +69,27 @@ export class RunSlot {
     await process.run(begun.run, begun.setup.scheduler, begun.setup.emulate);
     this.#unbegun = null;
     this.current = begun;
+    this.#begunNs = this.#deps.clock.nowNs();
+    this.#firstSeq = null;
     this.#deps.onBegun(begun);
     this.#deps.onChange();
   }
 
-  /** Another scheduler in the same process: params stay where they are. False when the prover wants to be restarted for it. */
-  async reconfigure(process: ProverProcess): Promise<boolean> {
+  /** Hears how far its process's events are committed. */
+  heard(lastSeq: number): void {
+    this.#firstSeq ??= lastSeq;
+    this.#lastSeq = lastSeq;
+  }
+
+  /** It has lasted a day, or has two million events. */
+  get isOver(): boolean {
+    const { ms, events } = this.#deps.limits ?? RUN_LIMITS;
+    if (!this.current) return false;
+    return this.#deps.clock.nowNs() - this.#begunNs > ms * 1e6 || this.#lastSeq - (this.#firstSeq ?? this.#lastSeq) > events;
+  }
+
+  /** Another run in the same process: params stay where they are. False when the prover wants to be restarted for it. */
+  async reconfigure(process: ProverProcess, endedBy: 'configured' | 'continued'): Promise<boolean> {
     const old = this.current;
     try {
       await this.begin(process);
@@ -70,7 +97,7 @@ export class RunSlot {
       if (error instanceof ProverRefusal && (error.code === 'restart_needed' || error.code === 'not_quiescent')) return false;
       throw error;
     }
-    if (old) await this.#deps.store.closeRun(old.run, { state: 'finished', endedBy: 'configured', atLastEvent: false });
+    if (old) await this.#deps.store.closeRun(old.run, { state: 'finished', endedBy, atLastEvent: false });
     return true;
   }
 }

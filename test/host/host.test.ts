@@ -107,6 +107,19 @@ describe('switching', () => {
     expect(loads).toHaveLength(1);
   });
 
+  it.each([
+    { ms: 600, events: 1e9 },
+    { ms: 1e9, events: 150 },
+  ])('cuts a long run at a proof boundary and continues it: %j', async (runLimits) => {
+    const t = await hostWith({ partitionMs: 30 }, { runLimits });
+    const { proofs } = await t.prove({ count: 16 });
+    await t.untilEnded(proofs);
+    const { runs } = await t.client.list_runs({});
+    expect(runs.length).toBeGreaterThan(1);
+    expect(new Set(runs.slice(1).map((run) => run.ended_by))).toEqual(new Set(['continued']));
+    expect(runs.reduce((sum, run) => sum + run.proofs.valid, 0)).toBe(16);
+  });
+
   it('refuses another scheduler while proofs are in work, unless asked to switch', async () => {
     const t = await hostWith({ partitionMs: 60 });
     const { proofs } = await t.prove({ count: 2 });
