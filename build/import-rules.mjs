@@ -88,7 +88,7 @@ export const ROOMS = [
     packages: ['svelte'],
   })),
   { room: 'renderer/app', in: 'renderer/app/', rooms: ['renderer/', 'electron/contract/'], packages: ['svelte'] },
-  { room: 'renderer/vite.config.ts', in: 'renderer/vite.config.ts', rooms: [], packages: [NODE, ...TOOLS] },
+  { room: 'renderer/vite.config.ts', in: 'renderer/vite.config.ts', rooms: ['build/shell-manifest.mjs'], packages: [NODE, ...TOOLS] },
   { room: 'renderer/svelte.config.js', in: 'renderer/svelte.config.js', rooms: [], packages: TOOLS },
   // The one entry that index.html names.
   {

@@ -26,6 +26,11 @@ export function writeShellManifest(folder) {
   return files;
 }
 
+/** Vite’s part of it: whoever builds the page, the list is made anew with it. */
+export function shellManifest() {
+  return { name: 'shell-manifest', apply: 'build', writeBundle: { order: 'post', handler: ({ dir }) => void writeShellManifest(dir) } };
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = process.argv[2] ?? path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../out/renderer');
   console.log(`${writeShellManifest(folder).length} files listed in ${path.join(folder, MANIFEST_NAME)}`);

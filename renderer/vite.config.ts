@@ -5,13 +5,14 @@
 import path from 'node:path';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
+import { shellManifest } from '../build/shell-manifest.mjs';
 
 const here = import.meta.dirname;
 
 export default defineConfig({
   root: here,
   base: './',
-  plugins: [svelte({ configFile: false })],
+  plugins: [svelte({ configFile: false }), shellManifest()],
   build: {
     outDir: path.join(here, '../out/renderer'),
     emptyOutDir: true,

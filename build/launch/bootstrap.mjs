@@ -9,7 +9,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, readdirSync
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MANIFEST_NAME, writeShellManifest } from '../shell-manifest.mjs';
+import { MANIFEST_NAME } from '../shell-manifest.mjs';
 
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 export const NODE = path.join(ROOT, 'node_modules/node/bin/node');
@@ -204,7 +204,7 @@ export async function ensureProver() {
 
 /** Builds the page with vite into out/renderer. */
 export async function ensureRenderer() {
-  const key = listingKey(['renderer', 'electron/contract', 'package-lock.json'], () => true);
+  const key = listingKey(['renderer', 'electron/contract', 'build/shell-manifest.mjs', 'package-lock.json'], () => true);
   return step('renderer', 'page (vite build)', {
     key,
     result: path.join(RENDERER, MANIFEST_NAME),
@@ -212,7 +212,6 @@ export async function ensureRenderer() {
       const args = ['node_modules/vite/bin/vite.js', 'build', 'renderer', '--config', 'renderer/vite.config.ts', '--logLevel', 'warn'];
       const { code, output } = await run(NODE, args, { quiet: true });
       if (code !== 0) throw new Error(`vite build failed (exit ${code}):\n${output.trimEnd()}`);
-      writeShellManifest(RENDERER);
     },
   });
 }

@@ -45,7 +45,8 @@ export function readVitest(text, code, counts) {
   }
   for (const file of report.testResults) {
     const where = path.relative(ROOT, file.name);
-    if (file.status === 'failed' && file.assertionResults.length === 0) {
+    // A file whose set-up failed has tests that only look skipped.
+    if (file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed')) {
       counts.failed += 1;
       counts.failedNames.push(`${where}: could not be run`);
     }

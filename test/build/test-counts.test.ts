@@ -38,8 +38,9 @@ test('vitest’s report is added up by status', () => {
   const results = [
     { name: '/x/a.test.ts', status: 'failed', assertionResults: [{ status: 'passed', fullName: 'one' }, { status: 'failed', fullName: 'two' }, { status: 'skipped', fullName: 'three' }, { status: 'todo', fullName: 'four' }] },
     { name: '/x/b.test.ts', status: 'failed', assertionResults: [] },
+    { name: '/x/c.test.ts', status: 'failed', assertionResults: [{ status: 'skipped', fullName: 'set-up failed' }] },
   ]; // prettier-ignore
-  expect(readVitest(JSON.stringify({ testResults: results }), 1, none())).toMatchObject({ passed: 1, failed: 2, skipped: 2 });
+  expect(readVitest(JSON.stringify({ testResults: results }), 1, none())).toMatchObject({ passed: 1, failed: 3, skipped: 3 });
 });
 
 test.each([['', 0], ['{"testResults":[]}', 1], ['not json', 0]])('a report %j with exit %i is a failure', (text, code) =>
