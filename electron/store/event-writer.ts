@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventOf, JournalLine, StateLine, TimelineEvent } from '../contract/timeline-events.ts';
 import { ReadingDictionary, WritingDictionary } from './dictionary.ts';
 import { packEvent, unpackEvent, type EventRow } from './event-rows.ts';
-import { Gaps } from './gaps.ts';
+import { Gaps, subtractGaps, type Gap } from './gaps.ts';
 import type { Db } from './open.ts';
 
 /** One followed process, as the writer knows it. */
@@ -241,11 +241,13 @@ export class EventWriter {
       .prepare(
         `SELECT before + 1 AS "from", seq - 1 AS "to", before_t AS tFrom, t AS tTo FROM (
            SELECT seq, t, lag(seq, 1, -1) OVER (ORDER BY seq) AS before, lag(t, 1, 0) OVER (ORDER BY seq) AS before_t
-           FROM event WHERE process = ?) WHERE seq > before + 1
-         AND NOT EXISTS (SELECT 1 FROM loss WHERE process = ? AND kind = 'hole' AND seq_from <= before + 1 AND seq_to >= seq - 1)`,
+           FROM event WHERE process = ?) WHERE seq > before + 1`,
       )
-      .all(id, id) as { from: number; to: number; tFrom: number; tTo: number }[];
-    return { id, process, gaps: new Gaps(lastSeq + 1, lastT, found) };
+      .all(id) as Gap[];
+    const told = this.#db
+      .prepare(`SELECT seq_from AS "from", seq_to AS "to" FROM loss WHERE process = ? AND kind = 'hole' ORDER BY seq_from`)
+      .all(id) as { from: number; to: number }[];
+    return { id, process, gaps: new Gaps(lastSeq + 1, lastT, subtractGaps(found, told)) };
   }
 
   /** Stored events of a process from `seq` on, in order. */

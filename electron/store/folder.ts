@@ -1,5 +1,5 @@
 /** The data folder itself: modes, file system type, names, and putting a damaged database aside. */
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, statfsSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { InterlockError } from '../contract/errors.ts';
 
@@ -85,6 +85,15 @@ export function moveAside(folder: string, wallMs: number): string {
   if (existsSync(marker)) renameSync(marker, path.join(folder, `${aside}.why`));
   syncFolder(folder);
   return aside;
+}
+
+/** Notes that the database was found damaged; the next opening puts it aside. */
+export function writeMarker(folder: string, why: string): void {
+  try {
+    writeFileSync(path.join(folder, DAMAGED_NAME), why, { mode: 0o600 });
+  } catch {
+    // The next opening checks by itself.
+  }
 }
 
 /** Names in a folder are durable only after this. */

@@ -65,3 +65,18 @@ export class Gaps {
     return new Gaps(this.next, this.#lastT, [...this.#open]);
   }
 }
+
+/** What of the gaps lies in none of the ranges; both ascending. A part keeps its gap's stamps. */
+export function subtractGaps(gaps: readonly Gap[], ranges: readonly { from: number; to: number }[]): Gap[] {
+  return gaps.flatMap((gap) => {
+    const left: Gap[] = [];
+    let { from } = gap;
+    for (const range of ranges) {
+      if (range.to < from || range.from > gap.to) continue;
+      if (range.from > from) left.push({ ...gap, from, to: range.from - 1 });
+      from = range.to + 1;
+    }
+    if (from <= gap.to) left.push({ ...gap, from });
+    return left;
+  });
+}

@@ -7,9 +7,9 @@
  * While commits fail nothing more is read: the journal keeps it. A full disk is waited out. After an I/O error the connection's view of
  * the file cannot be trusted (the kernel marks pages clean that never reached the disk), so it is closed, opened anew, and reading goes
  * on from what the database says.
+ *
+ * Longer than most files here: followers, batch and failure change together, and apart they would have to know each other's insides.
  */
-import { statSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import type { Clock, Timer } from '../contract/clock.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { Notice } from '../contract/live.ts';
@@ -17,13 +17,16 @@ import type { EventName, JournalLine, StateLine, TimelineEvent } from '../contra
 import { decodeLine } from '../formats/journal/decode.ts';
 import type { LineSink } from '../formats/journal/lines.ts';
 import { JournalTail, type JournalFiles, type TailFact } from '../formats/journal/tail.ts';
-import { EventWriter, type JournalBatch, type JournalCursor, type Written } from './event-writer.ts';
-import { DAMAGED_NAME, DATABASE_NAME } from './folder.ts';
+import { EventWriter, type Written } from './event-writer.ts';
+import { explainFailedWrite } from './failures.ts';
+import { writeMarker } from './folder.ts';
+import { emptyBatch, type Follower } from './follower.ts';
 import { LiveFeed } from './live-feed.ts';
-import { codeOf, explainUnwritable, isDamage, reopenWriter, WAL_LIMIT_BYTES, type Db } from './open.ts';
+import { reopenWriter, type Db } from './open.ts';
 import { Processes } from './processes.ts';
 import { inTransaction, Queue } from './queue.ts';
 import type { IngestStatus } from './types.ts';
+import { WalCare } from './wal-care.ts';
 
 export interface IngestSink {
   committed(process: string, events: TimelineEvent[], lastSeq: number): void;
@@ -47,29 +50,9 @@ export interface IngestOptions {
   synchronous?: 'FULL' | 'NORMAL' | undefined;
 }
 
-interface Follower {
-  process: string;
-  cursor: JournalCursor;
-  tail: JournalTail;
-  batch: JournalBatch;
-  horizonNs: number | null;
-  heardNs: number | null;
-  /** Raw monotonic ns of the process's origin, from its hello. */
-  originNs: bigint | null;
-  committedBytes: number;
-  /** Resolvers of finishFollowing. */
-  finishing: (() => void)[];
-  /** The last read met the end of the file; only asked once the process has ended. */
-  atEnd: boolean;
-  /** Not for us: nothing more is read. */
-  stopped: boolean;
-}
-
 const COMMIT_EVENTS = 1_000;
 const COMMIT_MS = 50;
 const RETRY_MS = [50, 100, 250, 500, 1_000, 2_000];
-const COMMITS_PER_WAL_LOOK = 10;
-const IDLE_CHECKPOINT_MS = 1_000;
 /** State changes and proofs' ends do not wait for company. */
 const URGENT: ReadonlySet<EventName> = new Set<EventName>([
   'hello', 'ready', 'run_started', 'run_ended', 'configure_refused', 'drain_started', 'drain_cancelled', 'proof_ended', 'proof_returned',
@@ -82,17 +65,16 @@ export class Ingest {
   readonly #options: IngestOptions;
   #db: Db;
   #writer: EventWriter;
+  readonly #wal: WalCare;
   readonly #followers = new Map<string, Follower>();
   #commitTimer: Timer | null = null;
   #retryTimer: Timer | null = null;
-  #checkpointTimer: Timer | null = null;
   #failing: IngestStatus['failing'] = null;
   #failures = 0;
   #poisoned = false;
   #pumpDue = false;
   #urgent = false;
   #closed = false;
-  #commits = 0;
 
   constructor(options: IngestOptions) {
     this.#options = options;
@@ -100,6 +82,13 @@ export class Ingest {
     this.#writer = new EventWriter(this.#db, this.#wallMs);
     this.queue = new Queue(this.#db, this.#wallMs);
     this.processes = new Processes(this.#db, this.#wallMs);
+    this.#wal = new WalCare({
+      folder: options.folder,
+      clock: options.clock,
+      tellBytes: options.walTellBytes,
+      onLarge: (bytes) => options.sink.walLarge(bytes),
+      checkpoint: () => this.#checkpoint(),
+    });
   }
 
   get db(): Db {
@@ -187,7 +176,8 @@ export class Ingest {
   close(): void {
     this.#commit();
     this.#closed = true;
-    for (const timer of [this.#commitTimer, this.#retryTimer, this.#checkpointTimer]) timer?.cancel();
+    for (const timer of [this.#commitTimer, this.#retryTimer]) timer?.cancel();
+    this.#wal.close();
     for (const follower of this.#followers.values()) follower.tail.close();
     this.#followers.clear();
   }
@@ -310,8 +300,7 @@ export class Ingest {
     }
     this.#recovered();
     due.forEach((follower, index) => this.#tell(follower, written[index] as Written));
-    this.#checkpointLater();
-    this.#lookAtWal();
+    this.#wal.afterCommit();
   }
 
   #write(follower: Follower): Written {
@@ -370,21 +359,13 @@ export class Ingest {
     }
   }
 
-  /** What a failed write means, and what is done about it. `retry`: a batch waits for it. */
+  /** What is done about a failed write. `retry`: a batch waits for it, whatever it was. */
   #judge(error: unknown, retry: boolean): void {
-    const code = codeOf(error);
-    if (!code.startsWith('SQLITE_') && !retry) return;
-    const unwritable = explainUnwritable(error, this.#options.folder);
-    if (code.startsWith('SQLITE_IOERR')) {
-      this.#poisoned = true;
-      this.#fail({ code: 'read_only', message: `The disk under ${this.#options.folder} answers with errors (${code}).` });
-    } else if (isDamage(error)) {
-      writeMarker(this.#options.folder, (error as Error).message);
-      this.#fail({ code: 'corrupt_data', message: `The history is damaged (${(error as Error).message}); at the next start it is kept aside.` });
-    } else if (unwritable) this.#fail(unwritable);
-    else if (code.startsWith('SQLITE_BUSY')) this.#fail({ code: 'busy', message: 'Another program holds the history locked.' });
-    else if (retry) this.#fail({ code: 'internal', message: `The history cannot be written: ${(error as Error).message}` });
-    else return;
+    const { failing, isPoison, isDamage } = explainFailedWrite(error, this.#options.folder);
+    if (failing.code === 'internal' && !retry) return;
+    if (isPoison) this.#poisoned = true;
+    if (isDamage) writeMarker(this.#options.folder, (error as Error).message);
+    this.#fail(failing);
     this.#retryLater();
   }
 
@@ -456,36 +437,12 @@ export class Ingest {
     this.#wake();
   }
 
-  #lookAtWal(): void {
-    this.#commits += 1;
-    if (this.#commits % COMMITS_PER_WAL_LOOK !== 0) return;
-    const size = statSync(path.join(this.#options.folder, `${DATABASE_NAME}-wal`), { throwIfNoEntry: false })?.size ?? 0;
-    if (size > (this.#options.walTellBytes ?? WAL_LIMIT_BYTES / 4)) this.#options.sink.walLarge(size);
-  }
-
-  /** Between bursts the WAL is folded into the database, so that it stays small and a crash has little to replay. */
-  #checkpointLater(): void {
-    this.#checkpointTimer?.cancel();
-    this.#checkpointTimer = this.#options.clock.after(IDLE_CHECKPOINT_MS, () => {
-      this.#checkpointTimer = null;
-      if (this.#failing !== null) return;
-      try {
-        this.#db.pragma('wal_checkpoint(TRUNCATE)');
-      } catch (error) {
-        this.#judge(error, false);
-      }
-    });
-  }
-}
-
-function emptyBatch(committedBytes: number): JournalBatch {
-  return { lines: [], offsets: [], problems: [], committedBytes };
-}
-
-function writeMarker(folder: string, why: string): void {
-  try {
-    writeFileSync(path.join(folder, DAMAGED_NAME), why, { mode: 0o600 });
-  } catch {
-    // The next opening checks by itself.
+  #checkpoint(): void {
+    if (this.#failing !== null) return;
+    try {
+      this.#db.pragma('wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      this.#judge(error, false);
+    }
   }
 }

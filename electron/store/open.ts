@@ -150,10 +150,12 @@ function openOrReplace(rules: OpenRules, file: string, notices: FoundNotice[]): 
       const isNew = !existsSync(file);
       // Made here, for its mode; SQLite gives -wal and -shm the same.
       if (isNew) closeSync(openSync(file, 'a', 0o600));
-      db = connect(file, rules);
       const small = statSync(file).size <= CHECK_AT_ONCE_BYTES;
-      const damage = small && !isNew ? checkQuickly(db) : null;
-      if (damage !== null) throw Object.assign(new Error(damage), { code: 'SQLITE_CORRUPT' });
+      const looked = small && !isNew ? checkUntouched(file) : null;
+      if (typeof looked === 'string') throw damageError(looked);
+      db = connect(file, rules);
+      const damage = looked === ONLY_A_WRITER ? checkQuickly(db) : null;
+      if (damage !== null) throw damageError(damage);
       migrate(db);
       const unclean = !isNew && getMeta(db, 'clean_shutdown') !== '1';
       if (getMeta(db, 'uuid') === null) setMeta(db, 'uuid', randomUUID());
@@ -166,6 +168,26 @@ function openOrReplace(rules: OpenRules, file: string, notices: FoundNotice[]): 
       if (!isDamage(error)) throw error;
       notices.push(putAside(rules, (error as Error).message));
     }
+  }
+}
+
+function damageError(found: string): Error {
+  return Object.assign(new Error(found), { code: 'SQLITE_CORRUPT' });
+}
+
+/** The file was left in mid-change by a rollback journal, which only a writer can undo. */
+const ONLY_A_WRITER = Symbol('only a writer can tell');
+
+/** By a connection that only reads: what is damaged is kept as it was found, WAL and all. */
+function checkUntouched(file: string): string | null | typeof ONLY_A_WRITER {
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    return checkQuickly(db);
+  } catch (error) {
+    if (codeOf(error).startsWith('SQLITE_READONLY')) return ONLY_A_WRITER;
+    throw error;
+  } finally {
+    db.close();
   }
 }
 

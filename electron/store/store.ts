@@ -1,10 +1,8 @@
 /** The store's door for the host: opens a data folder and talks to the writing and the reading thread. SQL is theirs alone. */
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { InterlockError } from '../contract/errors.ts';
 import type { LiveMessage, Notice } from '../contract/live.ts';
 import type { EventName, StateLine } from '../contract/timeline-events.ts';
-import { DAMAGED_NAME, prepareFolder } from './folder.ts';
+import { prepareFolder, writeMarker } from './folder.ts';
 import { lockFolder, type FolderLock } from './lock.ts';
 import type { ReaderCalls, ReaderSetup, Told, WriterCalls, WriterSetup } from './messages.ts';
 import { codeOf, explainUnwritable } from './open.ts';
@@ -69,7 +67,7 @@ async function openThreads(options: StoreOptions, lock: FolderLock | null, readO
     void reader.call('quickCheck').then(
       async (damage) => {
         if (damage === null) return;
-        writeFileSync(path.join(options.folder, DAMAGED_NAME), damage, { mode: 0o600 });
+        writeMarker(options.folder, damage);
         const message = `The history is damaged (${damage.slice(0, 200)}). At the next start it is kept aside and a new one begun.`;
         notices.push(await call('recordNotice', { severity: 'error', code: 'corrupt_data', message }));
       },

@@ -188,6 +188,19 @@ test('lanes, states and counts of a small run', () => {
   expect(snapshot.figures.memory).toMatchObject({ rssBytes: 1000, peakRssBytes: 2000, budgetBytes: 1000 });
 });
 
+test('a partition is where its latest stamp says, whatever the order of the lines', () => {
+  const view = newView();
+  view.beginProcess(makeEvent('hello', 0, 0), 0);
+  view.take(makeEvent('proof_accepted', 0, 1, { partitions: 1 }));
+  view.take(makeEvent('picked_up', 8, 2));
+  view.take(makeEvent('queued', 5, 3));
+  view.take(makeEvent('synthesis_ended', 5, 4));
+  expect(view.snapshot(9).proofs[0]?.partitions).toEqual(['prepare']);
+  view.take(makeEvent('partition_ended', 20, 5));
+  view.take(makeEvent('finish_started', 15, 6));
+  expect(view.snapshot(9).proofs[0]?.partitions).toEqual(['valid']);
+});
+
 test('a loss is unknown from its first stamp to the next snapshot', () => {
   const view = newView();
   const { events } = parseLanes('p1.0 w0 ppKK!');

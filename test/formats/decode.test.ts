@@ -102,8 +102,9 @@ test.each([
 test('the prototype is never reached, not through nested parts either', () => {
   for (const key of ['__proto__', 'constructor', 'prototype']) {
     const text = encodeLine(makeState(5, 3)).replace('"used":0', `"used":0,"${key}":{"polluted":true}`);
-    expect(problemOf(text)).toMatch(key);
-    expect(problemOf(text.replace(key, key.replace('o', '\\u006f')))).toMatch(key);
+    // By our own walk: a schema library may ask `key in entries`, and `constructor` is in every object.
+    expect(problemOf(text)).toBe(`state: the key ${key} is not allowed`);
+    expect(problemOf(text.replace(key, key.replace('o', '\\u006f')))).toBe(`state: the key ${key} is not allowed`);
   }
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });

@@ -114,6 +114,7 @@ describe('a damaged history is kept under a dated name and a new one begins', ()
     expect(notices[0]?.message).toContain('damaged-2026-11-30T12-00-00Z.sqlite');
     expect(db?.prepare('SELECT count(*) FROM word').pluck().get()).toBe(0);
     expect(readFileSync(path.join(folder, 'damaged-2026-11-30T12-00-00Z.sqlite')).equals(damaged)).toBe(true);
+    expect(readFileSync(path.join(folder, 'damaged-2026-11-30T12-00-00Z.sqlite-wal'), 'utf8')).toBe('a WAL that goes with it');
     db?.close();
     // The next damage gets a name of its own.
     overwrite(database(folder), 0, Buffer.from('no'));
