@@ -122,6 +122,27 @@ describe('prove', () => {
     expect(states).toContain('valid');
   });
 
+  it('interrupted beside a running host takes its waiting proofs back and leaves the host at work', async () => {
+    const data = makeTempFolder('prove');
+    const host = await startHostProcess(data, fake({ partitionMs: 400 }));
+    try {
+      const ran = await runCli(['prove', ...SMALL, '--count', '8', '--data-dir', data], {
+        onSpawn: (child) => {
+          child.stderr?.on('data', (text: string) => {
+            if (text.includes('queued')) setTimeout(() => child.kill('SIGINT'), 1_000);
+          });
+        },
+      });
+      expect(ran.code).toBe(130);
+      const states = async () => (await host.client.list_proofs({ state: 'any', limit: 20 })).proofs.map((proof) => proof.state);
+      await until('all ended', async () => (await states()).every((state) => state === 'valid' || state === 'withdrawn'));
+      expect((await states()).filter((state) => state === 'withdrawn').length).toBeGreaterThanOrEqual(6);
+      expect((await host.client.status({})).prover.phase).toBe('ready');
+    } finally {
+      await host.kill('SIGTERM');
+    }
+  });
+
   it('ends at once at the second interrupt and leaves nobody behind', async () => {
     const data = makeTempFolder('prove');
     const ran = await runCli(['prove', ...SMALL, '--partitions', '100', '--data-dir', data], {

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Host, LiveSubscriber } from '../../../electron/contract/api.ts';
 import { createClient } from '../../../electron/contract/client.ts';
 import { InterlockError } from '../../../electron/contract/errors.ts';
+import { parseUntrusted } from '../../../electron/contract/json.ts';
 import type { LiveMessage } from '../../../electron/contract/live.ts';
 import { connectToHost } from '../../../electron/doors/socket/client.ts';
 import { startSocketDoor, type SocketDoor } from '../../../electron/doors/socket/server.ts';
@@ -127,6 +128,16 @@ describe('calls', () => {
     await door.close();
     await expect(pending).rejects.toMatchObject({ code: 'no_host' });
     await expect(client.status({})).rejects.toMatchObject({ code: 'no_host' });
+  });
+});
+
+describe('untrusted JSON', () => {
+  it('is judged by its text before anything is built from it', () => {
+    expect(parseUntrusted('{"a":[{"b":"[[[[\\"[["}]}', { maxLength: 100, maxDepth: 3 })).toEqual({ a: [{ b: '[[[["[[' }] });
+    expect(() => parseUntrusted('[[[[1]]]]', { maxLength: 100, maxDepth: 3 })).toThrow(/nested/);
+    expect(() => parseUntrusted('['.repeat(50_000) + ']'.repeat(50_000))).toThrow(/nested/);
+    expect(() => parseUntrusted('[1,2]', { maxLength: 3, maxDepth: 3 })).toThrow(/longer/);
+    for (const key of ['__proto__', 'constructor', 'prototype']) expect(() => parseUntrusted(`{"a":{"${key}":1}}`)).toThrow(/not allowed/);
   });
 });
 
