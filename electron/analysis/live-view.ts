@@ -7,7 +7,17 @@
  * Instants are ns since the run's start. A span whose end cannot come any more is sent once more with `endNs` = `startNs`, and the
  * stretch since its start as unknown: nobody invents an end.
  */
-import type { Lane, LaneKind, LiveFigures, LiveMessage, LiveProof, LiveSnapshot, LiveSpan, PartitionState, SpanKind } from '../contract/live.ts';
+import type {
+  Lane,
+  LaneKind,
+  LiveFigures,
+  LiveMessage,
+  LiveProof,
+  LiveSnapshot,
+  LiveSpan,
+  PartitionState,
+  SpanKind,
+} from '../contract/live.ts';
 import type { EventOf, MarkLine, StateLine, TimelineEvent } from '../contract/timeline-events.ts';
 import { NS_PER_S, type Nanoseconds } from '../contract/units.ts';
 import { LiveMeters } from './live-meters.ts';
@@ -73,7 +83,13 @@ export class LiveView {
   #state: StateLine | null = null;
   #peakRss: number | null = null;
   readonly #params = new Map<string, 'absent' | 'loading' | 'resident'>();
-  #changed = { lanes: new Set<string>(), spans: new Map<number, LiveSpan>(), proofs: new Set<ProofEntry>(), unknown: [] as Unknown[], other: false };
+  #changed = {
+    lanes: new Set<string>(),
+    spans: new Map<number, LiveSpan>(),
+    proofs: new Set<ProofEntry>(),
+    unknown: [] as Unknown[],
+    other: false,
+  };
 
   constructor(options: LiveViewOptions) {
     this.run = options.run;

@@ -200,7 +200,8 @@ export function summarizeReport(report: RunReport): RunSummary {
     (best, device) => (best && (best.kernel_ns > device.kernel_ns || (best.kernel_ns === device.kernel_ns && best.job_span_ns >= device.job_span_ns)) ? best : device),
     null,
   ); // prettier-ignore
-  const ratio = (ns: number | undefined) => (ns === undefined || !busiest || busiest.wall_ns === 0 || busiest.job_span_ns === 0 ? null : ns / busiest.wall_ns);
+  const ratio = (ns: number | undefined) =>
+    ns === undefined || !busiest || busiest.wall_ns === 0 || busiest.job_span_ns === 0 ? null : ns / busiest.wall_ns;
   const count = (outcome: string | null) => report.proofs.filter((proof) => proof.outcome === outcome).length;
   return {
     run: report.run,

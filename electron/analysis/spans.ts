@@ -145,7 +145,8 @@ export class SpanTracker {
     }
     for (const span of [...this.#synthesising]) {
       const stillAt = state.synthesisers.some(
-        (one) => one.synthesiser === span.worker && one.proof === span.proof && one.attempt === span.attempt && one.partition === span.partition,
+        (one) =>
+          one.synthesiser === span.worker && one.proof === span.proof && one.attempt === span.attempt && one.partition === span.partition,
       );
       if (!stillAt && span.startNs <= at) this.#abandon(span);
     }

@@ -168,7 +168,7 @@ export class WindowMeter {
   perSecond(fromNs: Nanoseconds, seconds: number, toNs: Nanoseconds, open: readonly Nanoseconds[]): Nanoseconds[] {
     const buckets = new Array<number>(seconds).fill(0);
     this.#sweep(Math.max(fromNs, this.#limit), Math.min(toNs, fromNs + seconds * 1e9), open, (start, end) => {
-      for (let at = start; at < end; ) {
+      for (let at = start; at < end;) {
         const bucket = Math.floor((at - fromNs) / 1e9);
         const next = Math.min(end, fromNs + (bucket + 1) * 1e9);
         buckets[bucket] = (buckets[bucket] ?? 0) + next - at;

@@ -45,9 +45,10 @@ function layOut(fields: Record<string, FieldKind>): Layout {
   };
 }
 
-export const LAYOUTS = Object.fromEntries(
-  Object.entries(EVENTS).map(([name, fields]) => [name, layOut(fields)]),
-) as Record<EventName, Layout>;
+export const LAYOUTS = Object.fromEntries(Object.entries(EVENTS).map(([name, fields]) => [name, layOut(fields)])) as Record<
+  EventName,
+  Layout
+>;
 
 /** Ids of words and attempts; a writer makes missing ones, a reader only knows them. */
 export interface Dictionary {

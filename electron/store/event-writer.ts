@@ -217,9 +217,13 @@ export class EventWriter {
       db.prepare('UPDATE run_process SET seq_to = ? WHERE run = ? AND process = ?').run(event.seq - 1, before.run, cursor.id);
     }
     const from = before ? (before.seqTo ?? event.seq - 1) + 1 : 0;
-    db.prepare(
-      'INSERT OR IGNORE INTO run_process (run, process, started_seq, started_t, seq_from) VALUES (?, ?, ?, ?, ?)',
-    ).run(event.run, cursor.id, event.seq, event.t, from);
+    db.prepare('INSERT OR IGNORE INTO run_process (run, process, started_seq, started_t, seq_from) VALUES (?, ?, ?, ?, ?)').run(
+      event.run,
+      cursor.id,
+      event.seq,
+      event.t,
+      from,
+    );
   }
 
   #endRun(cursor: JournalCursor, event: EventOf<'run_ended'>): void {
@@ -231,7 +235,8 @@ export class EventWriter {
   /** The cursor of a process whose journal was followed before: finds numbers that are missing and not yet told as lost. */
   restoreCursor(id: number, process: string, lastSeq: number): JournalCursor {
     const count = this.#db.prepare('SELECT count(*) FROM event WHERE process = ?').pluck().get(id) as number;
-    const lastT = (this.#db.prepare('SELECT t FROM event WHERE process = ? ORDER BY seq DESC LIMIT 1').pluck().get(id) as number | undefined) ?? 0;
+    const lastT =
+      (this.#db.prepare('SELECT t FROM event WHERE process = ? ORDER BY seq DESC LIMIT 1').pluck().get(id) as number | undefined) ?? 0;
     const holes = this.#db
       .prepare(`SELECT coalesce(sum(count - filled), 0) FROM loss WHERE process = ? AND kind = 'hole'`)
       .pluck()

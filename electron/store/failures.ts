@@ -10,7 +10,8 @@ export function toStoreFailure(error: unknown, folder: string): Failure {
   if (unwritable) return { ok: false, ...unwritable };
   if (isDamage(error)) return { ok: false, code: 'corrupt_data', message: `The history in ${folder} is damaged: ${message}` };
   if (code.startsWith('SQLITE_BUSY')) return { ok: false, code: 'busy', message: `Another program holds the history in ${folder} locked.` };
-  if (code.startsWith('SQLITE_IOERR')) return { ok: false, code: 'read_only', message: `The disk under ${folder} answers with errors (${code}).` };
+  if (code.startsWith('SQLITE_IOERR'))
+    return { ok: false, code: 'read_only', message: `The disk under ${folder} answers with errors (${code}).` };
   return toFailure(error);
 }
 

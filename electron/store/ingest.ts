@@ -282,7 +282,8 @@ export class Ingest {
     this.#commitTimer = null;
     if (this.#closed || this.#retryTimer !== null) return;
     const due = [...this.#followers.values()].filter(
-      (follower) => follower.batch.lines.length > 0 || follower.batch.problems.length > 0 || (follower.finishing.length > 0 && follower.atEnd),
+      (follower) =>
+        follower.batch.lines.length > 0 || follower.batch.problems.length > 0 || (follower.finishing.length > 0 && follower.atEnd),
     );
     this.#urgent = false;
     if (due.length === 0) return;
@@ -308,7 +309,12 @@ export class Ingest {
     const written = this.#writer.write(follower.cursor, batch);
     if (follower.finishing.length > 0 && follower.atEnd) {
       if (tail.tailBytes > 0) {
-        const problem = { offset: tail.offset, bytes: tail.tailBytes, kind: 'torn' as const, problem: 'the file ends in the middle of a line' };
+        const problem = {
+          offset: tail.offset,
+          bytes: tail.tailBytes,
+          kind: 'torn' as const,
+          problem: 'the file ends in the middle of a line',
+        };
         this.#writer.write(follower.cursor, { ...emptyBatch(batch.committedBytes), problems: [problem] });
       }
       this.#writer.finish(follower.cursor, written);

@@ -59,7 +59,7 @@ export class LiveFeed {
     }
     for (const stretch of stretches) {
       for (const event of writer.readFrom(stretch.id, 0, 1)) this.#takeEvent(stretch.process, event);
-      for (let seq = Math.max(1, stretch.seqFrom); ; ) {
+      for (let seq = Math.max(1, stretch.seqFrom); ;) {
         const page = writer.readFrom(stretch.id, seq, PAGE).filter((event) => stretch.seqTo === null || event.seq <= stretch.seqTo);
         for (const event of page) this.#takeEvent(stretch.process, event);
         const last = page.at(-1);

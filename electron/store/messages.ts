@@ -45,7 +45,11 @@ export interface WriterCalls {
 /** The calls of the reading thread. */
 export interface ReaderCalls {
   listProofs(input: { state: 'waiting' | 'running' | 'ended' | 'any'; limit: number }): ProofSummary[];
-  listRuns(input: { limit: number; before?: string | undefined }): { runs: RunSummary[]; more: boolean; computed: { run: string; summary: string }[] };
+  listRuns(input: { limit: number; before?: string | undefined }): {
+    runs: RunSummary[];
+    more: boolean;
+    computed: { run: string; summary: string }[];
+  };
   showRun(run: string): RunReport;
   readEvents(input: { run: string; after?: string | undefined; limit: number }): { lines: string[]; next: string | null };
   showProof(proof: string): { summary: ProofSummary; report: ProofReport | null };

@@ -41,7 +41,13 @@ const CHECK_AT_ONCE_BYTES = 64 * 2 ** 20;
 const BUSY_TIMEOUT_MS = 2_000;
 /** A history that is only shown from a copy in memory may be so large. */
 const LARGEST_COPY_BYTES = 512 * 2 ** 20;
-const NO_SHARED_MEMORY = new Set(['SQLITE_CANTOPEN', 'SQLITE_READONLY_CANTINIT', 'SQLITE_READONLY_DIRECTORY', 'SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_SHMOPEN']);
+const NO_SHARED_MEMORY = new Set([
+  'SQLITE_CANTOPEN',
+  'SQLITE_READONLY_CANTINIT',
+  'SQLITE_READONLY_DIRECTORY',
+  'SQLITE_IOERR_SHMSIZE',
+  'SQLITE_IOERR_SHMOPEN',
+]);
 const OLDEST_SQLITE = [3, 51, 3];
 const HEADER = 'SQLite format 3\0';
 
@@ -196,7 +202,8 @@ function connect(file: string, rules: OpenRules, mustExist = false): Db {
   try {
     requireVersion(db);
     const mode = db.pragma('journal_mode = WAL', { simple: true });
-    if (mode !== 'wal') throw new InterlockError('folder_unusable', `The history cannot use a write-ahead log here (SQLite answers "${String(mode)}").`);
+    if (mode !== 'wal')
+      throw new InterlockError('folder_unusable', `The history cannot use a write-ahead log here (SQLite answers "${String(mode)}").`);
     db.pragma(`synchronous = ${rules.synchronous ?? 'FULL'}`);
     db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
     hardenConnection(db);
@@ -221,7 +228,8 @@ function hardenConnection(db: Db): void {
 function requireFull(db: Db, rules: OpenRules): void {
   if (rules.trustSynchronous === true) return;
   const level = db.pragma('synchronous', { simple: true }) as number;
-  if (level < 2) throw new InterlockError('internal', `The history would not survive a power cut: synchronous is ${level} after a write, not FULL.`);
+  if (level < 2)
+    throw new InterlockError('internal', `The history would not survive a power cut: synchronous is ${level} after a write, not FULL.`);
 }
 
 function requireVersion(db: Db): void {
@@ -300,7 +308,10 @@ export function explainUnwritable(error: unknown, folder: string): ReadOnly | nu
     return { code: 'disk_full', message: `The disk is full: the history in ${folder} cannot be written.` };
   }
   if (code.startsWith('SQLITE_READONLY') || code === 'SQLITE_CANTOPEN' || ['EROFS', 'EACCES', 'EPERM'].includes(code)) {
-    return { code: 'read_only', message: `The history in ${folder} cannot be written: the folder or its file system is read-only for this user.` };
+    return {
+      code: 'read_only',
+      message: `The history in ${folder} cannot be written: the folder or its file system is read-only for this user.`,
+    };
   }
   return null;
 }

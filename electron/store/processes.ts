@@ -71,7 +71,15 @@ export class Processes {
   openRuns(): OpenRun[] {
     const rows = this.#db
       .prepare(`SELECT run, uid, engine, backend, emulate, scheduler, created_wall_ms FROM run WHERE state = 'running' ORDER BY id`)
-      .all() as { run: string; uid: string; engine: string; backend: Backend; emulate: string | null; scheduler: string; created_wall_ms: number }[];
+      .all() as {
+      run: string;
+      uid: string;
+      engine: string;
+      backend: Backend;
+      emulate: string | null;
+      scheduler: string;
+      created_wall_ms: number;
+    }[];
     const processes = this.#db
       .prepare('SELECT p.process FROM run_process r JOIN process p ON p.id = r.process WHERE r.run = ? ORDER BY r.process')
       .pluck();
@@ -119,9 +127,12 @@ export class Processes {
 
   journalDone(process: string): JournalVerdict {
     const { id } = this.find(process);
-    const journal = this.#db
-      .prepare('SELECT last_seq AS lastSeq, events, unparsed, finished FROM journal WHERE process = ?')
-      .get(id) as { lastSeq: number; events: number; unparsed: number; finished: number };
+    const journal = this.#db.prepare('SELECT last_seq AS lastSeq, events, unparsed, finished FROM journal WHERE process = ?').get(id) as {
+      lastSeq: number;
+      events: number;
+      unparsed: number;
+      finished: number;
+    };
     const counted = this.#db.prepare('SELECT count(*) FROM event WHERE process = ?').pluck().get(id) as number;
     const sum = (sql: string) => (this.#db.prepare(sql).pluck().get(id) as number | null) ?? 0;
     const holes = sum(`SELECT sum(count - filled) FROM loss WHERE process = ? AND kind = 'hole'`);

@@ -113,7 +113,13 @@ export class Queue {
         .prepare(
           `UPDATE proof SET state = ?, returned = 1, attempt = ?, run = NULL, process = NULL, code = NULL, message = ?, ended_wall_ms = ? WHERE id = ?`,
         )
-        .run(state, state === 'withdrawn' ? row.attempt : attempt, how.message ?? null, state === 'withdrawn' ? this.#wallMs() : null, row.id);
+        .run(
+          state,
+          state === 'withdrawn' ? row.attempt : attempt,
+          how.message ?? null,
+          state === 'withdrawn' ? this.#wallMs() : null,
+          row.id,
+        );
       return { state };
     });
   }
@@ -124,8 +130,7 @@ export class Queue {
       if (!row) return { accepted: false, reason: 'unknown' };
       const now = this.#wallMs();
       const before = this.#db.prepare('SELECT outcome FROM proof_attempt WHERE proof = ? AND attempt = ?').get(proof, attempt) as
-        | { outcome: string | null }
-        | undefined;
+        { outcome: string | null } | undefined;
       if (row.state === 'valid') return { accepted: false, reason: before?.outcome == null ? 'already_valid' : 'already_ended' };
       // One that was handed back, and whose proof was found after all, is done; an attempt that was never submitted has no result.
       const waits = row.attempt === attempt && row.state === 'waiting';
@@ -162,7 +167,9 @@ export class Queue {
       proofs.map((proof) => {
         const row = this.#need(proof);
         if (row.state === 'waiting') {
-          this.#db.prepare(`UPDATE proof SET state = 'withdrawn', withdraw_asked = 1, ended_wall_ms = ? WHERE id = ?`).run(this.#wallMs(), row.id);
+          this.#db
+            .prepare(`UPDATE proof SET state = 'withdrawn', withdraw_asked = 1, ended_wall_ms = ? WHERE id = ?`)
+            .run(this.#wallMs(), row.id);
           return { proof, state: 'withdrawn' as const };
         }
         if (row.state === 'running') {

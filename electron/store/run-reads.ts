@@ -53,7 +53,8 @@ export class RunReads {
       const stored = this.#storedSummary(row);
       if (stored) return stored;
       const summary = summarizeReport(this.#report(row));
-      if (row.state !== 'running') computed.push({ run: row.run, summary: JSON.stringify({ version: ANALYSIS_VERSION, key: this.#keyOf(row), summary }) });
+      if (row.state !== 'running')
+        computed.push({ run: row.run, summary: JSON.stringify({ version: ANALYSIS_VERSION, key: this.#keyOf(row), summary }) });
       return summary;
     });
     return { runs, more: rows.length > input.limit, computed };
@@ -107,7 +108,7 @@ export class RunReads {
     const builder = new RunReportBuilder();
     for (const stretch of stretches) {
       builder.beginProcess(stretch.hello, stretch.startedT);
-      for (let from = stretch.seqFrom; ; ) {
+      for (let from = stretch.seqFrom; ;) {
         const page = this.#reads.readPage(stretch.id, from, stretch.seqTo, PAGE);
         for (const event of page) builder.take(event);
         const last = page.at(-1);
@@ -137,11 +138,12 @@ export class RunReads {
 
   /** What the host found out about a proof stands in the queue: where its bytes are, and an error that came after the events. */
   #withQueue(report: RunReport): RunReport {
-    const attempt = this.#reads.db.prepare('SELECT outcome, sha256, path, code, message FROM proof_attempt WHERE proof = ? AND attempt = ? AND run = ?');
+    const attempt = this.#reads.db.prepare(
+      'SELECT outcome, sha256, path, code, message FROM proof_attempt WHERE proof = ? AND attempt = ? AND run = ?',
+    );
     for (const proof of report.proofs) {
       const found = attempt.get(proof.id, proof.attempt, report.run) as
-        | { outcome: string | null; sha256: string | null; path: string | null; code: string | null; message: string | null }
-        | undefined;
+        { outcome: string | null; sha256: string | null; path: string | null; code: string | null; message: string | null } | undefined;
       if (found?.outcome == null) continue;
       if (found.outcome === 'valid') proof.path = found.path ?? proof.path;
       else if (proof.error === null && found.message !== null) proof.error = { code: found.code ?? 'proof_failed', message: found.message };
@@ -152,7 +154,10 @@ export class RunReads {
   #factsOf(row: RunRow, stretches: Stretch[]): RunFacts {
     const db = this.#reads.db;
     const count = (sql: string) =>
-      stretches.reduce((sum, stretch) => sum + ((db.prepare(sql).pluck().get(stretch.id, stretch.seqFrom, stretch.seqTo) as number | null) ?? 0), 0);
+      stretches.reduce(
+        (sum, stretch) => sum + ((db.prepare(sql).pluck().get(stretch.id, stretch.seqFrom, stretch.seqTo) as number | null) ?? 0),
+        0,
+      );
     const ids = stretches.map((stretch) => stretch.id);
     const processes = db.prepare('SELECT process, ended, exit FROM process WHERE id = ?');
     const journal = db.prepare('SELECT unparsed, peak_rss_bytes AS peak FROM journal WHERE process = ?');

@@ -32,7 +32,13 @@ function ringOf(event: TimelineEvent): string {
 const story: fc.Arbitrary<Story> = fc
   .record({
     jobs: fc.array(
-      fc.record({ prepare: fc.nat(9), device: fc.integer({ min: 1, max: 9 }), finish: fc.nat(9), worker: fc.nat(1), kernels: fc.integer({ min: 1, max: 3 }) }),
+      fc.record({
+        prepare: fc.nat(9),
+        device: fc.integer({ min: 1, max: 9 }),
+        finish: fc.nat(9),
+        worker: fc.nat(1),
+        kernels: fc.integer({ min: 1, max: 3 }),
+      }),
       { minLength: 1, maxLength: 14 },
     ),
     perProof: fc.integer({ min: 1, max: 4 }),
@@ -176,7 +182,11 @@ test('lanes, states and counts of a small run', () => {
   const [hello] = lines.events as [EventOf<'hello'>];
   view.beginProcess(hello, 10e6);
   for (const event of lines.events) view.take(event);
-  view.takeState(makeState(700e6, 100, { workers: [{ worker: 0, device: 'cpu0', is: 'free', proof: null, attempt: null, partition: null, since: null, progress: 1 }] }));
+  view.takeState(
+    makeState(700e6, 100, {
+      workers: [{ worker: 0, device: 'cpu0', is: 'free', proof: null, attempt: null, partition: null, since: null, progress: 1 }],
+    }),
+  );
   const snapshot = view.snapshot(800e6);
   expect(snapshot.lanes.map((lane) => lane.key)).toEqual(['kernel:cpu0:0', 'lock:cpu0:0', 'worker:cpu0:0', 'worker:cpu0:1', 'synthesis:0']);
   expect(snapshot.horizonNs).toBe(690e6);
@@ -221,7 +231,17 @@ test('memory does not grow with the run', () => {
   for (let n = 0; n < 20_000; n++) {
     const t = n * 100e6;
     const key = { proof: `p${n}` };
-    for (const [e, dt] of [['proof_accepted', 0], ['picked_up', 0], ['lock_granted', 10e6], ['kernel_started', 10e6], ['kernel_ended', 90e6], ['lock_released', 90e6], ['put_down', 95e6], ['proof_ended', 99e6]] as const) // prettier-ignore
+    for (const [e, dt] of [
+      ['proof_accepted', 0],
+      ['picked_up', 0],
+      ['lock_granted', 10e6],
+      ['kernel_started', 10e6],
+      ['kernel_ended', 90e6],
+      ['lock_released', 90e6],
+      ['put_down', 95e6],
+      ['proof_ended', 99e6],
+    ] as const)
+      // prettier-ignore
       view.take(makeEvent(e, t + dt, seq++, key as never));
     if (n % 10 === 0) {
       view.takeMark({ e: 'mark', t, upto: seq });
@@ -238,10 +258,7 @@ test('memory does not grow with the run', () => {
 
 test('a killed process leaves its proofs interrupted, its open spans in no sum, and the next one goes on', () => {
   const events = parseLanes('p1.0 w0 ppLKKff.\np1.1 w1 ..ppwwwLK!').events;
-  const second = [
-    makeEvent('hello', 0, 0, { monotonic_ns: '5020000000', process: 'b' }),
-    ...parseLanes('p2.0 w0 LKKKK.').events.slice(2),
-  ];
+  const second = [makeEvent('hello', 0, 0, { monotonic_ns: '5020000000', process: 'b' }), ...parseLanes('p2.0 w0 LKKKK.').events.slice(2)];
   const builder = new RunReportBuilder();
   builder.beginProcess(events[0] as EventOf<'hello'>, 0);
   for (const event of [...events, makeEvent('proof_accepted', 0, 99, { proof: 'p1' })]) builder.take(event);

@@ -36,7 +36,12 @@ test('a lane becomes its spans', () => {
 test('overlapping spans of one worker keep their own ends', () => {
   const p0 = { partition: 0 };
   const p1 = { partition: 1 };
-  const { of } = track([at(0, 'synthesis_started', p0), at(3, 'synthesis_started', p1), at(5, 'synthesis_ended', p0), at(7, 'synthesis_ended', p1)]);
+  const { of } = track([
+    at(0, 'synthesis_started', p0),
+    at(3, 'synthesis_started', p1),
+    at(5, 'synthesis_ended', p0),
+    at(7, 'synthesis_ended', p1),
+  ]);
   expect(of('synthesis')).toEqual(['p1.0 0-5', 'p1.1 3-7']);
 });
 
@@ -81,7 +86,12 @@ test('an end before its start makes no negative duration', () => {
 });
 
 test('two rings may tell a queue’s end before its start', () => {
-  const { of, tracker } = track([at(8, 'picked_up'), at(3, 'queued'), at(9, 'permit_granted', { partition: 4 }), at(2, 'permit_asked', { partition: 4 })]);
+  const { of, tracker } = track([
+    at(8, 'picked_up'),
+    at(3, 'queued'),
+    at(9, 'permit_granted', { partition: 4 }),
+    at(2, 'permit_asked', { partition: 4 }),
+  ]);
   expect(of('queue')).toEqual(['p1.0 3-8']);
   expect(of('permit')).toEqual(['p1.4 2-9']);
   expect(tracker.unmatched).toBe(0);

@@ -26,7 +26,14 @@ test('two workers: the union, not the sum', () => {
   const windows = windowsOf(`
     p1.0 w0 ppppppKKKKKKKKKKKKffffff............
     p1.1 w1 ppppppwwwwwwwwwwwwKKKKKKKKKKKKffffff`);
-  expect(windows).toMatchObject({ wall_ns: 36, job_span_ns: 36, lock_held_ns: 24, kernel_ns: 24, job_span_sum_ns: 60, lock_held_sum_ns: 24 });
+  expect(windows).toMatchObject({
+    wall_ns: 36,
+    job_span_ns: 36,
+    lock_held_ns: 24,
+    kernel_ns: 24,
+    job_span_sum_ns: 60,
+    lock_held_sum_ns: 24,
+  });
 });
 
 test('a lock held long with few kernels: three numbers that differ', () => {
@@ -70,21 +77,26 @@ test('union and sum equal a count of every instant', () => {
 
 test('a meter that is folded anywhere says what all intervals at once say', () => {
   fc.assert(
-    fc.property(fc.array(interval, { maxLength: 30 }), fc.array(fc.nat(90), { maxLength: 5 }), fc.array(fc.nat(90), { maxLength: 2 }), (intervals, folds, open) => {
-      const meter = new WindowMeter();
-      // As they close; a fold goes no further than what is still to come or open.
-      const byEnd = [...intervals].sort((a, b) => a.endNs - b.endNs);
-      const limits = [...folds].sort((a, b) => a - b);
-      byEnd.forEach((each, index) => {
-        meter.add(each.startNs, each.endNs);
-        const pending = [...byEnd.slice(index + 1).map(({ startNs }) => startNs), ...open, each.endNs];
-        const limit = limits.shift();
-        if (limit !== undefined) meter.fold(Math.min(limit, ...pending));
-      });
-      const toNs = 100;
-      const all = [...intervals, ...open.map((startNs) => ({ startNs, endNs: toNs }))];
-      expect(meter.total(toNs, open)).toEqual({ union: computeUnion(all, 0, toNs), sum: computeSum(all, 0, toNs) });
-    }),
+    fc.property(
+      fc.array(interval, { maxLength: 30 }),
+      fc.array(fc.nat(90), { maxLength: 5 }),
+      fc.array(fc.nat(90), { maxLength: 2 }),
+      (intervals, folds, open) => {
+        const meter = new WindowMeter();
+        // As they close; a fold goes no further than what is still to come or open.
+        const byEnd = [...intervals].sort((a, b) => a.endNs - b.endNs);
+        const limits = [...folds].sort((a, b) => a - b);
+        byEnd.forEach((each, index) => {
+          meter.add(each.startNs, each.endNs);
+          const pending = [...byEnd.slice(index + 1).map(({ startNs }) => startNs), ...open, each.endNs];
+          const limit = limits.shift();
+          if (limit !== undefined) meter.fold(Math.min(limit, ...pending));
+        });
+        const toNs = 100;
+        const all = [...intervals, ...open.map((startNs) => ({ startNs, endNs: toNs }))];
+        expect(meter.total(toNs, open)).toEqual({ union: computeUnion(all, 0, toNs), sum: computeSum(all, 0, toNs) });
+      },
+    ),
   );
 });
 

@@ -112,7 +112,13 @@ for (let round = 0; round < rounds; round++) {
 const analysis = (median(Array.from({ length: 3 }, analyse)) / events.length) * 1e6;
 const pairing = (median(Array.from({ length: 3 }, pair)) / events.length) * 1e6;
 const rows = [
-  { name: 'E3 journal to SQLite, events/s', ours: median(rates.ours), reference: median(rates.plain), target: 100_000, met: median(rates.ours) >= 100_000 },
+  {
+    name: 'E3 journal to SQLite, events/s',
+    ours: median(rates.ours),
+    reference: median(rates.plain),
+    target: 100_000,
+    met: median(rates.ours) >= 100_000,
+  },
   { name: '   events per CPU second', ours: median(rates.cpu), reference: null, target: null, met: null },
   { name: 'E5 bytes an event', ours: bytes.ours, reference: bytes.plain, target: 40, met: bytes.ours <= 40 },
   { name: 'E4 report of 1,000,000 events, s', ours: analysis, reference: null, target: 1, met: analysis <= 1 },

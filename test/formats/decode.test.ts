@@ -36,7 +36,8 @@ describe.each(NAMES)('%s', (name) => {
 
   test('every field must be of its kind', () => {
     for (const [field, kind] of Object.entries(EVENTS[name]) as [string, FieldKind][]) {
-      for (const wrong of WRONG[kind]) expect(problemOf(lineWith(name, { [field]: wrong })), `${field} = ${JSON.stringify(wrong)}`).not.toBeNull();
+      for (const wrong of WRONG[kind])
+        expect(problemOf(lineWith(name, { [field]: wrong })), `${field} = ${JSON.stringify(wrong)}`).not.toBeNull();
     }
   });
 });
@@ -62,7 +63,9 @@ const WRONG: Record<FieldKind, unknown[]> = {
 test('a mark and a state are taken; they have no seq', () => {
   expect(decodeLine('{"t":9,"e":"mark","upto":-1}', 0)).toEqual({ ok: true, line: { t: 9, e: 'mark', upto: -1 } });
   expect(problemOf('{"seq":1,"t":9,"e":"mark","upto":-1}')).toMatch(/seq/);
-  const state = makeState(5, 3, { workers: [{ worker: 0, device: 'cpu0', is: 'free', proof: null, attempt: null, partition: null, since: null, progress: 0 }] });
+  const state = makeState(5, 3, {
+    workers: [{ worker: 0, device: 'cpu0', is: 'free', proof: null, attempt: null, partition: null, since: null, progress: 0 }],
+  });
   expect(decodeLine(encodeLine(state), 0)).toEqual({ ok: true, line: state });
   expect(Object.keys(MARKS)).toEqual(['mark', 'state']);
 });
@@ -120,8 +123,15 @@ test('a newer format is told as such, whatever else the line has', () => {
 
 test('no text makes it throw', () => {
   const mutated = fc
-    .tuple(fc.constantFrom(...NAMES), fc.array(fc.tuple(fc.nat(400), fc.constantFrom('"', '{', '}', '[', ',', ':', '0', 'e', '\\', '-', 'null', '\u0000')), { maxLength: 4 }))
-    .map(([name, edits]) => edits.reduce((text, [at, what]) => text.slice(0, at) + what + text.slice(at + 1), encodeLine(makeEvent(name, 5, 3))));
+    .tuple(
+      fc.constantFrom(...NAMES),
+      fc.array(fc.tuple(fc.nat(400), fc.constantFrom('"', '{', '}', '[', ',', ':', '0', 'e', '\\', '-', 'null', '\u0000')), {
+        maxLength: 4,
+      }),
+    )
+    .map(([name, edits]) =>
+      edits.reduce((text, [at, what]) => text.slice(0, at) + what + text.slice(at + 1), encodeLine(makeEvent(name, 5, 3))),
+    );
   fc.assert(
     fc.property(fc.oneof(mutated, fc.json(), fc.string({ unit: 'binary' })), (text) => {
       const decoded = decodeLine(text, 0);
@@ -161,7 +171,10 @@ describe.each(readdirSync(FIXTURES).filter((name) => name.endsWith('.ndjson')))(
     // What a line decodes to depends on its text and offset alone, and a cut on its own line and the next: pairs of lines suffice.
     const ends: number[] = [0];
     const whole: string[] = [];
-    new LineSplitter().push(bytes, { line: (text, _offset, end) => void (whole.push(text), ends.push(end)), bad: () => expect.unreachable() });
+    new LineSplitter().push(bytes, {
+      line: (text, _offset, end) => void (whole.push(text), ends.push(end)),
+      bad: () => expect.unreachable(),
+    });
     for (let line = 0; line < whole.length; line++) {
       const from = ends[line] ?? 0;
       const part = bytes.subarray(from, ends[line + 2] ?? bytes.length);

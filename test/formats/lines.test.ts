@@ -71,13 +71,20 @@ test('any bytes, any cuts: the same lines and offsets', () => {
     fc.uint8Array({ maxLength: 6 }),
   );
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(120), { maxLength: 12 }), fc.constantFrom(4, 16, undefined), (pieces, cuts, cap) => {
-      const bytes = Uint8Array.from(pieces.flatMap((part) => [...part]));
-      const whole = split(bytes, [], cap);
-      expect(split(bytes, cuts, cap)).toEqual(whole);
-      expect(whole.seen.every(([, , offset, end], index) => end > offset && (whole.seen[index + 1]?.[2] ?? whole.offset) === end)).toBe(true);
-      expect(whole.offset + whole.tail).toBe(bytes.length);
-    }),
+    fc.property(
+      fc.array(piece, { maxLength: 30 }),
+      fc.array(fc.nat(120), { maxLength: 12 }),
+      fc.constantFrom(4, 16, undefined),
+      (pieces, cuts, cap) => {
+        const bytes = Uint8Array.from(pieces.flatMap((part) => [...part]));
+        const whole = split(bytes, [], cap);
+        expect(split(bytes, cuts, cap)).toEqual(whole);
+        expect(whole.seen.every(([, , offset, end], index) => end > offset && (whole.seen[index + 1]?.[2] ?? whole.offset) === end)).toBe(
+          true,
+        );
+        expect(whole.offset + whole.tail).toBe(bytes.length);
+      },
+    ),
     { numRuns: 3_000 },
   );
 });

@@ -18,7 +18,15 @@ function follow(file: string, options: { offset?: number; chunkBytes?: number } 
   const readAll = () => {
     while (tail.read(sink) > 0);
   };
-  const tail = new JournalTail({ path: file, offset: 0, files: NO_WATCH, clock, onWake: readAll, onFact: (fact) => facts.push(fact), ...options });
+  const tail = new JournalTail({
+    path: file,
+    offset: 0,
+    files: NO_WATCH,
+    clock,
+    onWake: readAll,
+    onFact: (fact) => facts.push(fact),
+    ...options,
+  });
   return { tail, clock, lines, facts };
 }
 
@@ -83,16 +91,20 @@ test('any growth in any steps: the same lines', async () => {
   const folder = tempFolder();
   let run = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.string({ unit: fc.constantFrom('a', '\n', 'é'), maxLength: 8 }), { maxLength: 10 }), fc.integer({ min: 1, max: 9 }), async (parts, chunkBytes) => {
-      const file = path.join(folder, `j${run++}`);
-      const { tail, clock, lines } = follow(file, { chunkBytes });
-      for (const part of parts) {
-        appendFileSync(file, part);
-        await clock.advance(50);
-      }
-      tail.close();
-      expect(lines).toEqual(parts.join('').split('\n').slice(0, -1));
-    }),
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: fc.constantFrom('a', '\n', 'é'), maxLength: 8 }), { maxLength: 10 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (parts, chunkBytes) => {
+        const file = path.join(folder, `j${run++}`);
+        const { tail, clock, lines } = follow(file, { chunkBytes });
+        for (const part of parts) {
+          appendFileSync(file, part);
+          await clock.advance(50);
+        }
+        tail.close();
+        expect(lines).toEqual(parts.join('').split('\n').slice(0, -1));
+      },
+    ),
     { numRuns: 200 },
   );
 });
@@ -101,7 +113,14 @@ test('a change notice wakes it before the poll', async () => {
   const file = path.join(tempFolder(), 'j');
   writeFileSync(file, '');
   let wakes = 0;
-  const tail = new JournalTail({ path: file, offset: 0, files: journalFiles, clock: new ManualClock(), onWake: () => wakes++, onFact: () => undefined });
+  const tail = new JournalTail({
+    path: file,
+    offset: 0,
+    files: journalFiles,
+    clock: new ManualClock(),
+    onWake: () => wakes++,
+    onFact: () => undefined,
+  });
   tail.read({ line: () => undefined, bad: () => undefined });
   appendFileSync(file, 'a\n');
   await expect.poll(() => wakes).toBeGreaterThan(0);

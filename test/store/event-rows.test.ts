@@ -12,7 +12,8 @@ const describeLayout = (name: EventName) => {
 
 test('every event lies where it always lay', () => {
   expect(Object.fromEntries((Object.keys(EVENTS) as EventName[]).map((name) => [name, describeLayout(name)]))).toEqual({
-    hello: '{format process pid start_ticks boot_id monotonic_ns wall_ns version engine backend devices grace_ns host_cpus memory_total_bytes}',
+    hello:
+      '{format process pid start_ticks boot_id monotonic_ns wall_ns version engine backend devices grace_ns host_cpus memory_total_bytes}',
     lost: '{ring count t_from t_to}',
     write_failed: '{reason since detail}',
     clock_step: '{wall_ns step_ns}',
@@ -80,6 +81,13 @@ test('every event comes out as it went in', () => {
     const event = makeEvent(name, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
     expect(unpackEvent(packEvent(event, ids), ids)).toEqual(event);
   }
-  const failed = makeEvent('proof_ended', 1, 1, { outcome: 'failed', sha256: null, file: null, bytes: null, code: 'panicked', message: 'naïve 証明' });
+  const failed = makeEvent('proof_ended', 1, 1, {
+    outcome: 'failed',
+    sha256: null,
+    file: null,
+    bytes: null,
+    code: 'panicked',
+    message: 'naïve 証明',
+  });
   expect(unpackEvent(packEvent(failed, ids), ids)).toEqual(failed);
 });

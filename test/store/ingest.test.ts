@@ -48,7 +48,13 @@ function makeWriter(file = ':memory:') {
     },
     finish: () => inTransaction(db, () => writer.finish(cursor, { events: [], losses: [], unparsed: 0 })),
     stored: () => new Reads(db).readPage(1, 0, Number.MAX_SAFE_INTEGER, 100_000),
-    losses: () => db.prepare(`SELECT seq_from AS "from", seq_to AS "to", count, filled FROM loss WHERE kind = 'hole' ORDER BY seq_from`).all() as { from: number; to: number; count: number; filled: number }[],
+    losses: () =>
+      db.prepare(`SELECT seq_from AS "from", seq_to AS "to", count, filled FROM loss WHERE kind = 'hole' ORDER BY seq_from`).all() as {
+        from: number;
+        to: number;
+        count: number;
+        filled: number;
+      }[],
     problems: () => db.prepare('SELECT kind, problem FROM problem ORDER BY offset').all(),
   };
 }

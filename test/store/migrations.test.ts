@@ -31,7 +31,9 @@ test('10: runs, processes and journals, tied together', () => {
   expect(tablesOf(db)).toEqual(['journal', 'meta', 'process', 'run', 'run_process']);
   db.exec(`${insertRun}; ${insertProcess}; INSERT INTO journal (process, path) VALUES (1, '/j')`);
   expect(db.prepare('SELECT committed_bytes, last_seq FROM journal').get()).toEqual({ committed_bytes: 0, last_seq: -1 });
-  expect(() => db.exec(`INSERT INTO run_process (run, process, started_seq, started_t, seq_from) VALUES ('r2', 1, 0, 0, 0)`)).toThrow(/FOREIGN KEY/);
+  expect(() => db.exec(`INSERT INTO run_process (run, process, started_seq, started_t, seq_from) VALUES ('r2', 1, 0, 0, 0)`)).toThrow(
+    /FOREIGN KEY/,
+  );
   expect(() => db.exec(insertRun)).toThrow(/UNIQUE/);
 });
 
@@ -46,7 +48,9 @@ test('20: the queue refuses what no proof can be', () => {
   expect(() => insert('lost', 3)).toThrow(/CHECK/);
   expect(() => insert('waiting', 5)).toThrow(/CHECK/);
   expect(db.prepare('SELECT submitted_wall_ns FROM proof').pluck().get()).toBe('9007199254740993');
-  const plan = db.prepare(`EXPLAIN QUERY PLAN SELECT * FROM proof WHERE state = 'waiting' ORDER BY returned DESC, priority DESC, position LIMIT 1`).all();
+  const plan = db
+    .prepare(`EXPLAIN QUERY PLAN SELECT * FROM proof WHERE state = 'waiting' ORDER BY returned DESC, priority DESC, position LIMIT 1`)
+    .all();
   expect(JSON.stringify(plan)).toMatch(/proof_waiting/);
 });
 
@@ -62,7 +66,9 @@ test('40: facts name a process that is there', () => {
   const db = openAt(40);
   expect(() => db.exec(`INSERT INTO problem VALUES (1, 0, 'line', 5, 'not JSON')`)).toThrow(/FOREIGN KEY/);
   db.exec(`${insertProcess}; INSERT INTO problem VALUES (1, 0, 'line', 5, 'not JSON')`);
-  expect(() => db.exec(`INSERT INTO loss (process, kind, seq_from, seq_to, count, t_from, t_to) VALUES (1, 'other', 0, 0, 1, 0, 0)`)).toThrow(/CHECK/);
+  expect(() =>
+    db.exec(`INSERT INTO loss (process, kind, seq_from, seq_to, count, t_from, t_to) VALUES (1, 'other', 0, 0, 1, 0, 0)`),
+  ).toThrow(/CHECK/);
 });
 
 test('what an older schema holds is there after all later steps', () => {
@@ -76,7 +82,10 @@ test('what an older schema holds is there after all later steps', () => {
 
 test('a step that fails leaves the old schema whole', () => {
   const db = openAt(10);
-  const steps = [...MIGRATIONS.slice(0, 1), { version: 20, name: 'broken', sql: 'CREATE TABLE half (a); INSERT INTO no_such_table VALUES (1)' }];
+  const steps = [
+    ...MIGRATIONS.slice(0, 1),
+    { version: 20, name: 'broken', sql: 'CREATE TABLE half (a); INSERT INTO no_such_table VALUES (1)' },
+  ];
   expect(() => migrate(db, 20, steps)).toThrow(/no_such_table/);
   expect([readVersion(db), tablesOf(db)]).toEqual([10, ['journal', 'meta', 'process', 'run', 'run_process']]);
 });

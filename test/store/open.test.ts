@@ -1,6 +1,19 @@
 /** Opening by rule. For each guard: the fault, and what is done about it. */
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync, closeSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+  closeSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
@@ -139,7 +152,13 @@ test('a database that the background check marked is put aside at the next openi
 });
 
 test('network file systems are refused, with the reason', async () => {
-  for (const [type, name] of [[0x6969, 'NFS'], [0xff534d42, 'CIFS'], [-11317950, 'CIFS'], [0x65735546, 'FUSE']] as const) { // prettier-ignore
+  for (const [type, name] of [
+    [0x6969, 'NFS'],
+    [0xff534d42, 'CIFS'],
+    [-11317950, 'CIFS'],
+    [0x65735546, 'FUSE'],
+  ] as const) {
+    // prettier-ignore
     await expect(openStore({ folder: tempFolder(), clock: workerClock, fileSystemType: type })).rejects.toMatchObject({
       code: 'folder_unusable',
       message: expect.stringContaining(name) as string,

@@ -76,8 +76,11 @@ async function findLosses(folder: string, told: Told, readOn: boolean): Promise<
     if (anything && opened.notices.length > 0) losses.push(opened.notices[0]?.message ?? '');
     if (db.pragma('integrity_check', { simple: true }) !== 'ok') losses.push('the database is damaged');
     const stored = db.prepare('SELECT count(*) AS n, coalesce(max(seq), -1) AS last FROM event').get() as { n: number; last: number };
-    if (stored.last < told.lastSeq || stored.n !== stored.last + 1) losses.push(`events: ${stored.n} up to ${stored.last}, told ${told.lastSeq}`);
-    const proofs = new Map((db.prepare('SELECT proof, state FROM proof').all() as { proof: string; state: string }[]).map((row) => [row.proof, row.state]));
+    if (stored.last < told.lastSeq || stored.n !== stored.last + 1)
+      losses.push(`events: ${stored.n} up to ${stored.last}, told ${told.lastSeq}`);
+    const proofs = new Map(
+      (db.prepare('SELECT proof, state FROM proof').all() as { proof: string; state: string }[]).map((row) => [row.proof, row.state]),
+    );
     for (const proof of told.added) if (!proofs.has(proof)) losses.push(`${proof} is not in the queue`);
     for (const [proof, bytes] of told.finished) {
       if (proofs.get(proof) !== 'valid') losses.push(`${proof} is ${proofs.get(proof)}, told valid`);
@@ -88,14 +91,22 @@ async function findLosses(folder: string, told: Told, readOn: boolean): Promise<
       db.prepare('UPDATE journal SET path = ?').run(path.join(folder, 'process', 'journal.ndjson'));
       const failures: string[] = [];
       const sink = { committed: () => undefined, state: () => undefined, notice: () => undefined, failing: (f: unknown) => void (f && failures.push(JSON.stringify(f))), walLarge: () => undefined }; // prettier-ignore
-      const ingest = new Ingest({ folder: path.join(folder, 'data'), db, clock: workerClock, files: journalFiles, live: new LiveFeed(workerClock), sink });
+      const ingest = new Ingest({
+        folder: path.join(folder, 'data'),
+        db,
+        clock: workerClock,
+        files: journalFiles,
+        live: new LiveFeed(workerClock),
+        sink,
+      });
       ingest.follow(PROCESS_A);
       await ingest.finishFollowing(PROCESS_A);
       ingest.close();
       losses.push(...failures);
       const after = db.prepare('SELECT count(*) FROM event').pluck().get() as number;
       if (after < stored.n) losses.push('reading on lost events');
-      if (db.prepare(`SELECT count(*) FROM problem WHERE kind = 'double'`).pluck().get() !== 0) losses.push('an event came again as something else');
+      if (db.prepare(`SELECT count(*) FROM problem WHERE kind = 'double'`).pluck().get() !== 0)
+        losses.push('an event came again as something else');
     }
   } finally {
     db.close();

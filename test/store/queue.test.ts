@@ -100,7 +100,10 @@ test('64 bits stay exact', () => {
   expect(listProofs(db, 'any', 1)[0]?.submittedWallMs).toBe(1796043668729);
 });
 
-type Command = { do: 'add'; priority: number } | { do: 'submit' | 'return' | 'crash' | 'valid' | 'failed' | 'late' | 'withdraw'; pick: number } | { do: 'reopen' };
+type Command =
+  | { do: 'add'; priority: number }
+  | { do: 'submit' | 'return' | 'crash' | 'valid' | 'failed' | 'late' | 'withdraw'; pick: number }
+  | { do: 'reopen' };
 const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ do: fc.constant('add' as const), priority: fc.integer({ min: 1, max: 4 }) }),
   fc.record({ do: fc.constantFrom('submit', 'return', 'crash', 'valid', 'failed', 'late', 'withdraw'), pick: fc.nat(50) }),
@@ -115,7 +118,15 @@ test('any history of commands: the queue is what the model says, through reopeni
       const file = path.join(folder, `q${runs++}`);
       let { db, queue } = makeQueue(file);
       db.pragma('synchronous = OFF');
-      const model: { proof: string; state: string; attempt: number; returned: boolean; priority: number; withdraw: boolean; used: Set<number> }[] = [];
+      const model: {
+        proof: string;
+        state: string;
+        attempt: number;
+        returned: boolean;
+        priority: number;
+        withdraw: boolean;
+        used: Set<number>;
+      }[] = [];
       const pick = (state: string, at: number) => {
         const some = model.filter((each) => each.state === state);
         return some.length === 0 ? undefined : some[at % some.length];
@@ -167,7 +178,9 @@ test('any history of commands: the queue is what the model says, through reopeni
         .map((each, position) => ({ ...each, position }))
         .filter((each) => each.state === 'waiting')
         .sort((a, b) => Number(b.returned) - Number(a.returned) || b.priority - a.priority || a.position - b.position);
-      expect(queue.takeWaiting(100).map(({ proof, attempt }) => [proof, attempt])).toEqual(expected.map(({ proof, attempt }) => [proof, attempt]));
+      expect(queue.takeWaiting(100).map(({ proof, attempt }) => [proof, attempt])).toEqual(
+        expected.map(({ proof, attempt }) => [proof, attempt]),
+      );
       expect(listProofs(db, 'any', 100).map(({ proof, state }) => [proof, state]).reverse()).toEqual(model.map(({ proof, state }) => [proof, state])); // prettier-ignore
       db.close();
     }),

@@ -53,7 +53,7 @@ test('events are read back in pages, with the run clock beside the process clock
   await store.follow(PROCESS_A);
   await store.finishFollowing(PROCESS_A);
   const got: Record<string, unknown>[] = [];
-  for (let after: string | undefined; ; ) {
+  for (let after: string | undefined; ;) {
     const page = await store.readEvents({ run: 'r1', after, limit: 7 });
     expect(page.lines.length).toBeLessThanOrEqual(7);
     got.push(...page.lines.map((line) => JSON.parse(line) as Record<string, unknown>));

@@ -1,5 +1,12 @@
 /** Journals made by hand: events with defaults, and whole runs of any size. */
-import { EVENTS, type EventName, type EventOf, type JournalLine, type StateLine, type TimelineEvent } from '../../electron/contract/timeline-events.ts';
+import {
+  EVENTS,
+  type EventName,
+  type EventOf,
+  type JournalLine,
+  type StateLine,
+  type TimelineEvent,
+} from '../../electron/contract/timeline-events.ts';
 import type { Scheduler } from '../../electron/contract/scheduler.ts';
 import { encodeLine } from '../../electron/formats/journal/encode.ts';
 
@@ -91,7 +98,10 @@ export interface RunShape {
 export function makeRun(shape: RunShape): Lines {
   const { process = PROCESS_A, run = 'r1', prepareMs = 20, deviceMs = 100, finishMs = 60, kernels = 5, firstProof = 1 } = shape;
   const lines = new Lines();
-  lines.add('hello', 0, { process }).add('ready', 5 * MS).add('run_started', 10 * MS, { run });
+  lines
+    .add('hello', 0, { process })
+    .add('ready', 5 * MS)
+    .add('run_started', 10 * MS, { run });
   let deviceFree = 10 * MS;
   for (let p = 0; p < shape.proofs; p++) {
     const proof = `p${firstProof + p}`;
@@ -122,7 +132,11 @@ export function makeRun(shape: RunShape): Lines {
   }
   const last = (lines.lines.at(-1)?.t ?? 10 * MS) + MS;
   lines.state(last);
-  if (!shape.open) lines.add('run_ended', last, { run }).add('bye', last + MS).mark(last + MS);
+  if (!shape.open)
+    lines
+      .add('run_ended', last, { run })
+      .add('bye', last + MS)
+      .mark(last + MS);
   // `picked_up` and its like have no partition-only form: drop what a spread brought along.
   for (const line of lines.lines) tidy(line);
   return lines;

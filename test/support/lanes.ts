@@ -27,7 +27,11 @@ export function parseLanes(picture: string, options: { tickNs?: number; device?:
   const add = (tick: number, make: (t: number, seq: number) => TimelineEvent) => {
     raw.push({ t: tick * tickNs, order: raw.length, make: (seq) => make(tick * tickNs, seq) });
   };
-  for (const line of picture.split('\n').map((text) => text.trim()).filter((text) => text !== '')) { // prettier-ignore
+  for (const line of picture
+    .split('\n')
+    .map((text) => text.trim())
+    .filter((text) => text !== '')) {
+    // prettier-ignore
     const match = /^(\S+)\.(\d+)\s+([ws])(\d+)(?:@(\S+))?\s+(\S+)$/.exec(line);
     if (!match) throw new Error(`not a lane: ${line}`);
     const [, proof = '', partition = '', role, index = '', at, cells = ''] = match;
@@ -46,13 +50,23 @@ export function parseLanes(picture: string, options: { tickNs?: number; device?:
 
 type Add = (tick: number, make: (t: number, seq: number) => TimelineEvent) => void;
 
-function readSynthesis(lane: string, key: { proof: string; attempt: number; partition: number; synthesiser: number }, torn: boolean, add: Add): void {
+function readSynthesis(
+  lane: string,
+  key: { proof: string; attempt: number; partition: number; synthesiser: number },
+  torn: boolean,
+  add: Add,
+): void {
   const from = lane.indexOf('S');
   add(from, (t, seq) => makeEvent('synthesis_started', t, seq, key));
   if (!torn) add(lane.lastIndexOf('S') + 1, (t, seq) => makeEvent('synthesis_ended', t, seq, key));
 }
 
-function readWorker(lane: string, key: { proof: string; attempt: number; partition: number; device: string; worker: number }, torn: boolean, add: Add): void {
+function readWorker(
+  lane: string,
+  key: { proof: string; attempt: number; partition: number; device: string; worker: number },
+  torn: boolean,
+  add: Add,
+): void {
   const kernel = { ...key, stream: 0, kernel: 'h_msm' };
   let stage: string | undefined;
   let inKernel = false;

@@ -15,7 +15,12 @@ export async function openTestStore(folder: string): Promise<Store> {
 }
 
 /** A run and a process for it; returns the journal's path. */
-export async function beginProcess(store: Store, folder: string, process = PROCESS_A, run: string | null = null): Promise<{ run: string; journal: string }> {
+export async function beginProcess(
+  store: Store,
+  folder: string,
+  process = PROCESS_A,
+  run: string | null = null,
+): Promise<{ run: string; journal: string }> {
   const name = run ?? (await store.createRun({ scheduler: SCHEDULER, backend: 'cpu', engine: 'builtin', emulate: null })).run;
   const own = path.join(folder, process);
   mkdirSync(own, { recursive: true });

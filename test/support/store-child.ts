@@ -41,7 +41,13 @@ for (;;) {
     const [next] = await store.takeWaiting(1);
     if (next) {
       await store.markSubmitted(next.proof, next.attempt, 'r1', PROCESS_A);
-      const answer = await store.finishProof(next.proof, next.attempt, { outcome: 'valid', sha256: 'ab'.repeat(32), path: '/x', code: null, message: null });
+      const answer = await store.finishProof(next.proof, next.attempt, {
+        outcome: 'valid',
+        sha256: 'ab'.repeat(32),
+        path: '/x',
+        code: null,
+        message: null,
+      });
       say({ finished: next.proof, answer });
     }
   } catch (error) {

@@ -32,7 +32,11 @@ interface Plan {
 }
 
 const PLANS = new Map<string, Plan>();
-for (const [table, isEvent] of [[EVENTS, true], [MARKS, false]] as const) { // prettier-ignore
+for (const [table, isEvent] of [
+  [EVENTS, true],
+  [MARKS, false],
+] as const) {
+  // prettier-ignore
   for (const [name, fields] of Object.entries(table) as [string, Record<string, FieldKind>][]) {
     const names = Object.keys(fields);
     PLANS.set(name, {

@@ -11,9 +11,7 @@ const uintOrNull = v.nullable(uint);
 const work = { proof: idOrNull, attempt: uintOrNull, partition: uintOrNull, since: uintOrNull, progress: uint };
 
 const SCHEMAS: Record<string, v.GenericSchema> = {
-  'hello.devices': v.array(
-    v.strictObject({ device: id, kind: id, name: text, workers_max: uint, clock: v.picklist(['host', 'own']) }),
-  ),
+  'hello.devices': v.array(v.strictObject({ device: id, kind: id, name: text, workers_max: uint, clock: v.picklist(['host', 'own']) })),
   'run_started.scheduler': v.strictObject({
     preset: v.picklist(PRESETS),
     overrides: v.array(text),

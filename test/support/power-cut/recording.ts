@@ -10,7 +10,16 @@ export type Op =
   | { kind: 'truncate'; path: string; length: number }
   | { kind: 'rename' | 'link'; path: string; to: string };
 
-const KINDS: Record<string, Op['kind']> = { c: 'create', w: 'write', t: 'truncate', s: 'sync', d: 'syncFolder', u: 'unlink', r: 'rename', l: 'link' };
+const KINDS: Record<string, Op['kind']> = {
+  c: 'create',
+  w: 'write',
+  t: 'truncate',
+  s: 'sync',
+  d: 'syncFolder',
+  u: 'unlink',
+  r: 'rename',
+  l: 'link',
+};
 
 /** Null where there is no C compiler. */
 export function compileRecorder(folder: string): string | null {
@@ -33,7 +42,7 @@ export function recordProgram(library: string, watched: string, log: string, arg
 
 function readLog(bytes: Buffer, watched: string): Op[] {
   const ops: Op[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const kind = KINDS[String.fromCharCode(bytes[at] ?? 0)];
     const pathLength = bytes.readUInt32LE(at + 1);
     const offset = Number(bytes.readBigUInt64LE(at + 5));

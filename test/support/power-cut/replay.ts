@@ -128,7 +128,7 @@ function tear(inode: Inode, random: () => number): Buffer {
 function tearChange(change: Change, random: () => number): Change[] {
   if ('length' in change) return [change];
   const parts: Change[] = [];
-  for (let from = 0; from < change.data.length; ) {
+  for (let from = 0; from < change.data.length;) {
     const to = Math.min(change.data.length, from + SECTOR - ((change.offset + from) % SECTOR));
     if (random() < 0.7) parts.push({ offset: change.offset + from, data: change.data.subarray(from, to) });
     from = to;

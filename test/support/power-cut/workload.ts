@@ -79,7 +79,9 @@ for (let n = 1; n <= Number(count); n++) {
   while (!committed.some((event) => event.e === 'proof_ended' && event.proof === proof)) {
     await new Promise<void>((resolve) => (heard = resolve));
   }
-  const answer = ingest.guard(() => ingest.queue.finishProof(proof, 1, { outcome: 'valid', sha256: 'ab'.repeat(32), path: file, code: null, message: null }));
+  const answer = ingest.guard(() =>
+    ingest.queue.finishProof(proof, 1, { outcome: 'valid', sha256: 'ab'.repeat(32), path: file, code: null, message: null }),
+  );
   if (answer.accepted) tell({ finished: proof, bytes: bytes.length });
   if (n % 4 === 0) ingest.db.pragma(`wal_checkpoint(${n % 8 === 0 ? 'TRUNCATE' : 'PASSIVE'})`);
 }
