@@ -209,7 +209,7 @@ test.skipIf(!canTrace).each([2, 9, 15, 24, 40])(
         out,
       ],
       {
-        stdio: 'inherit',
+        stdio: 'ignore',
         detached: true,
       },
     );
