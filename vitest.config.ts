@@ -11,7 +11,13 @@ export default defineConfig({
   test: {
     projects: [
       {
-        test: { ...shared, name: 'node', include: ['test/**/*.test.ts'], exclude: ['test/renderer/**', 'test/e2e/**'] },
+        test: {
+          ...shared,
+          name: 'node',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/renderer/**', 'test/e2e/**'],
+          setupFiles: ['test/support/leave-nothing.ts'],
+        },
       },
       {
         plugins: [svelte({ configFile: false })],
@@ -27,6 +33,7 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 180_000,
           fileParallelism: false,
+          setupFiles: ['test/support/leave-nothing.ts'],
         },
       },
     ],

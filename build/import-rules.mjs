@@ -14,7 +14,7 @@ import { listSources, lineOf, stripComments } from './sources.mjs';
 const NODE = 'node:';
 const TOOLS = ['esbuild', 'vite', 'vitest', 'typescript', '@sveltejs/vite-plugin-svelte', 'svelte'];
 /** What doors share: the router, and what every door that shows the page says of it. */
-const DOOR_PARTS = ['electron/doors/router.ts', 'electron/doors/page-policy.ts', 'electron/doors/shell.ts'];
+const DOOR_PARTS = ['electron/doors/router.ts', 'electron/doors/page-policy.ts', 'electron/doors/shell.ts', 'electron/doors/own-folder.ts'];
 const SCREENS = ['live', 'run', 'runs', 'compare', 'queue', 'schedulers', 'doctor', 'settings'];
 
 /**

@@ -71,6 +71,14 @@ export const LINTS = [
     fix: 'spawn(program, [arguments])',
   },
   {
+    name: 'folders-by-level',
+    pattern: /\bmkdir(?:Sync)?\s*\([^;]*\brecursive\s*:\s*true/g,
+    inside: ['electron/'],
+    except: [],
+    rule: 'folders are made level by level: below /proc the recursive way never returns',
+    fix: 'makeFolder of electron/store/folder.ts, or mkdirSync of the one level that may be missing',
+  },
+  {
     name: 'ts-ignore',
     pattern: /@ts-ignore|@ts-nocheck/g,
     inside: ['electron/', 'renderer/', 'test/'],

@@ -7,6 +7,7 @@
  * Instants are ns since the run's start. A span whose end cannot come any more is sent once more with `endNs` = `startNs`, and the
  * stretch since its start as unknown: nobody invents an end.
  */
+import { compareLanes, labelOf } from './lanes.ts';
 import type {
   Lane,
   LaneKind,
@@ -51,7 +52,6 @@ const SHOWN: Partial<Record<TrackedKind, { kind: SpanKind; lane: LaneKind }>> = 
   finish: { kind: 'finish', lane: 'worker' },
   synthesis: { kind: 'synthesis', lane: 'synthesis' },
 };
-const LANE_ORDER: LaneKind[] = ['kernel', 'copy', 'lock', 'worker', 'synthesis'];
 
 export class LiveView {
   readonly run: string;
@@ -357,27 +357,6 @@ export class LiveView {
   #clearChanges(): void {
     this.#changed = { lanes: new Set(), spans: new Map(), proofs: new Set(), unknown: [], other: false };
   }
-}
-
-function labelOf(kind: LaneKind, device: string | null, index: number): string {
-  switch (kind) {
-    case 'kernel':
-      return index === 0 ? `${device} kernels` : `${device} kernels ${index}`;
-    case 'copy':
-      return index === 0 ? `${device} copies` : `${device} copies ${index}`;
-    case 'lock':
-      return `${device} lock`;
-    case 'worker':
-      return `worker ${index}`;
-    case 'synthesis':
-      return `synthesis ${index}`;
-  }
-}
-
-function compareLanes(a: Lane, b: Lane): number {
-  // Synthesis belongs to no device and comes last.
-  if ((a.device === null) !== (b.device === null)) return a.device === null ? 1 : -1;
-  return (a.device ?? '').localeCompare(b.device ?? '') || LANE_ORDER.indexOf(a.kind) - LANE_ORDER.indexOf(b.kind) || a.index - b.index;
 }
 
 function insertSorted(values: number[], value: number): void {

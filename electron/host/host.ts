@@ -2,7 +2,7 @@
  * The object behind every door. One host owns one data folder: the queue of proofs, the runs, the prover and what the doors are told.
  * This file puts the parts together; each part has its own file.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConfigValue, Host } from '../contract/api.ts';
 import type { Clock } from '../contract/clock.ts';
@@ -13,6 +13,7 @@ import { createBuiltinEngine } from '../engines/builtin/engine.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { LadderDeadlines } from '../engines/supervision/ladder.ts';
 import { StageHistory, type WatchdogLimits } from '../engines/supervision/watchdog.ts';
+import { makeFolder } from '../store/folder.ts';
 import { openStore } from '../store/store.ts';
 import { Broadcast } from './broadcast.ts';
 import { createHandlers } from './calls.ts';
@@ -88,7 +89,7 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
   };
   const store = await openStore({ folder: dataFolder, clock });
   const readOnly = store.access.readOnly !== null;
-  if (!readOnly) for (const folder of [layout.proofs, layout.processes, paramsFolder]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!readOnly) for (const folder of [layout.proofs, layout.processes, paramsFolder]) makeFolder(folder);
 
   let makeLink: (() => Promise<string> | string) | null = null;
   let closing: Promise<void> | null = null;

@@ -1,10 +1,11 @@
 /** Where things are: the data folder and what lies in it, the configuration file, the host's socket. Follows XDG; relative XDG values are ignored. */
 import { createHash } from 'node:crypto';
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, lstatSync, realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { InterlockError } from '../contract/errors.ts';
 import { visibleText } from '../contract/visible-text.ts';
+import { makeFolder } from '../store/folder.ts';
 
 type Environment = NodeJS.ProcessEnv;
 
@@ -68,7 +69,7 @@ export function preparePrivateFolder(folder: string): string {
   const told = visibleText(folder);
   if (folder.includes('\0')) throw unusable(told, 'its name holds a NUL');
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const reasons: Record<string, string> = {

@@ -89,7 +89,7 @@ export class Supervisor {
     const folder = join(processesFolder, uuid);
     let started: ProverProcess | null = null;
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      mkdirSync(folder, { mode: 0o700 });
       this.#graceUsed = this.#deps.graceS();
       started = await engine.start({
         process: uuid,

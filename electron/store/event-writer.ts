@@ -49,6 +49,8 @@ const PROBLEMS_KEPT = 1_000;
 /** Events that come in order are inserted so many at a time: a call costs as much as an event. */
 const ROWS_AT_ONCE = 16;
 const COLUMNS = 11;
+const PLACES_OF_ROW = `(${Array.from({ length: COLUMNS }, () => '?').join(', ')})`;
+const PLACES_OF_ROWS = Array.from({ length: ROWS_AT_ONCE }, () => PLACES_OF_ROW).join(', ');
 
 /** Events that change more than their row. */
 const SPECIAL: ReadonlySet<string> = new Set(['lost', 'run_started', 'run_ended']);
@@ -75,8 +77,7 @@ export class EventWriter {
     this.dictionary = new WritingDictionary(db);
     this.#reading = new ReadingDictionary(db);
     this.#insert = db.prepare('INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-    const row = `(${Array.from({ length: COLUMNS }, () => '?').join(', ')})`;
-    this.#insertMany = db.prepare(`INSERT INTO event VALUES ${Array.from({ length: ROWS_AT_ONCE }, () => row).join(', ')}`);
+    this.#insertMany = db.prepare(`INSERT INTO event VALUES ${PLACES_OF_ROWS}`);
     this.#find = db
       .prepare<[number, number], EventRow>(
         'SELECT seq, t, e, subject, partition, device, worker, a, b, detail FROM event WHERE process = ? AND seq = ?',

@@ -43,7 +43,7 @@ export function prepareFolder(folder: string, fileSystemType?: number): string |
   let warning: string | null = null;
   try {
     if (existsSync(folder)) warning = tightenFolder(folder);
-    else makeFolder(path.resolve(folder));
+    else makeFolder(folder);
   } catch (error) {
     throw new InterlockError('folder_unusable', `The data folder ${folder} cannot be used: ${(error as Error).message}`);
   }
@@ -59,11 +59,21 @@ export function prepareFolder(folder: string, fileSystemType?: number): string |
   return warning;
 }
 
-/** Level by level: where a parent cannot hold folders (/proc), Node's own recursive way never returns. */
-function makeFolder(folder: string): void {
+/**
+ * Makes a folder (0700) and what is missing above it; one that is there is left alone. Level by level: where a parent cannot hold
+ * folders (/proc), Node's own recursive way never returns.
+ */
+export function makeFolder(folder: string): void {
   const missing: string[] = [];
-  for (let at = folder; !existsSync(at); at = path.dirname(at)) missing.unshift(at);
-  for (const level of missing) mkdirSync(level, { mode: 0o700 });
+  for (let at = path.resolve(folder); !existsSync(at); at = path.dirname(at)) missing.unshift(at);
+  for (const level of missing) {
+    try {
+      mkdirSync(level, { mode: 0o700 });
+    } catch (error) {
+      // Somebody made it just now.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !statSync(level).isDirectory()) throw error;
+    }
+  }
 }
 
 /** A folder that is ours or empty is closed to others; a foreign one is left alone and told. */

@@ -8,7 +8,7 @@
  * the file cannot be trusted (the kernel marks pages clean that never reached the disk), so it is closed, opened anew, and reading goes
  * on from what the database says.
  *
- * Longer than most files here: followers, batch and failure change together, and apart they would have to know each other's insides.
+ * Long because followers, batch and failure change together; apart they would have to know each other's insides.
  */
 import type { Clock, Timer } from '../contract/clock.ts';
 import type { ErrorCode } from '../contract/errors.ts';

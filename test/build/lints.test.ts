@@ -21,6 +21,7 @@ const PLANTED: [string, string, string][] = [
   ['sql-only-in-store', 'electron/host/x.ts', "const q = 'SELECT a FROM run'"],
   ['no-shell', 'electron/engines/x.ts', "spawn('x', [], { shell: true })"],
   ['no-shell', 'electron/engines/x.ts', "execSync('x')"],
+  ['folders-by-level', 'electron/host/x.ts', 'mkdirSync(folder, { recursive: true, mode: 0o700 })'],
   ['ts-ignore', 'electron/host/x.ts', '// @ts-ignore'],
   ['sandbox-stays-on', 'build/launch/start.mjs', "args.push('--no-sandbox')"],
   ['sandbox-stays-on', 'electron/doors/window/x.ts', 'const o = { nodeIntegration: true }'],

@@ -34,7 +34,12 @@ export function makeFakeProver(scenario: Scenario = {}, folder = makeTempFolder(
   return file;
 }
 
+/** Every folder that this process made; `leave-nothing.ts` clears them away when a test file ends. */
+export const tempFolders: string[] = [];
+
 /** A fresh folder of ours under the temporary folder (0700). */
 export function makeTempFolder(name: string): string {
-  return mkdtempSync(path.join(tmpdir(), `interlock-${name}-`));
+  const folder = mkdtempSync(path.join(tmpdir(), `interlock-${name}-`));
+  tempFolders.push(folder);
+  return folder;
 }

@@ -2,13 +2,14 @@
  * The door for programs of this user on this machine: a unix socket (0600, in a folder of 0700). Who can open it is this user, so every
  * call is answered, `make_link` too. Owns framing, caps and back-pressure; what a call does is the host's.
  */
-import { chmodSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import * as v from 'valibot';
 import type { Host } from '../../contract/api.ts';
 import { InterlockError, toFailure } from '../../contract/errors.ts';
 import { LineSplitter } from '../../contract/lines.ts';
+import { prepareOwnFolder } from '../own-folder.ts';
 import { decodeRequest, encodeResult, REQUEST_CAP, route } from '../router.ts';
 import { RequestLine } from './protocol.ts';
 
@@ -26,7 +27,7 @@ export interface SocketDoor {
 
 /** Listens; fails with `host_running` if a living host answers there already. What a dead one left is removed. */
 export async function startSocketDoor(host: Host, path: string): Promise<SocketDoor> {
-  prepareFolder(dirname(path));
+  prepareOwnFolder(dirname(path), 'socket');
   if (await answers(path)) throw new InterlockError('host_running', `A host listens at ${path} already.`, { socket: path });
   removeLeftSocket(path);
   const clients = new Set<Socket>();
@@ -59,14 +60,6 @@ function listen(server: Server, path: string): Promise<void> {
     server.listen(path, () => resolve());
     process.umask(before);
   });
-}
-
-function prepareFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const stat = lstatSync(folder);
-  if (!stat.isDirectory() || stat.uid !== process.getuid?.() || stat.mode & 0o022) {
-    throw new InterlockError('folder_unusable', `The folder ${folder} of the host's socket is not this user's alone.`, { folder });
-  }
 }
 
 function removeLeftSocket(path: string): void {

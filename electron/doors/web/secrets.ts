@@ -3,9 +3,10 @@
  * 60 s. Compared by hash in constant time; never logged, never in a URL, a header of ours or an error.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { closeSync, constants, fchmodSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import type { Clock } from '../../contract/clock.ts';
+import { prepareOwnFolder } from '../own-folder.ts';
 
 const CODE_LIFE_NS = 60e9;
 /** Codes alive at once; the oldest goes first. */
@@ -55,7 +56,7 @@ export class Secrets {
 
 /** Writes a secret to a new file of its own: 0600 before the first byte, never through a link. */
 export function writeSecretFile(file: string, secret: string): void {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  prepareOwnFolder(path.dirname(file), 'secret');
   rmSync(file, { force: true });
   const descriptor = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
   try {
