@@ -132,6 +132,7 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
     paramsFolder,
     graceS: () => graceS,
     history,
+    circuitOf: (proof) => queue.holding(proof)?.circuit ?? null,
     ...(options.watchdog ? { watchdog: options.watchdog } : {}),
     onChange: changed,
     onEnded: (process, end, asked) => queue.processEnded(process, end, asked),

@@ -22,6 +22,8 @@ export interface SupervisorDeps {
   paramsFolder: string;
   graceS: () => number;
   history: StageHistory;
+  /** The circuit of a proof that the prover holds; null where it is not known. */
+  circuitOf(proof: string): string | null;
   watchdog?: WatchdogLimits;
   /** Something that status shows has changed. */
   onChange(): void;
@@ -178,7 +180,9 @@ export class Supervisor {
   #watch(watched: ProverProcess): void {
     const { clock, history } = this.#deps;
     const limits = this.#deps.watchdog ?? WATCHDOG_LIMITS;
-    const dog = new Watchdog(clock.nowNs(), history, limits);
+    const backend = this.#setup?.backend ?? '';
+    const workOf = (proof: string) => `${backend} ${this.#deps.circuitOf(proof) ?? ''}`.trim();
+    const dog = new Watchdog(clock.nowNs(), history, limits, workOf);
     let asking = false;
     const tick = () => {
       if (this.#process !== watched) return;

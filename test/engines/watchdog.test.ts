@@ -66,6 +66,18 @@ describe('the watchdog', () => {
     expect(history.limitMs('device', limits)).toBe(120_000);
   });
 
+  it('does not judge a large circuit by a small one', () => {
+    const history = new StageHistory();
+    const workOf = (proof: string) => (proof === 'p1' ? 'cpu squarings-1000' : 'cpu squarings-9000000');
+    // A hundred partitions of the small circuit, two seconds each.
+    expect(watch(new Watchdog(0, history, limits, workOf), 200, (second) => state({ partition: second }))).toBeNull();
+    expect(history.limitMs('device cpu squarings-1000', limits)).toBe(30_000);
+    const large = { proof: 'p2', partition: 0, progress: 1 };
+    expect(watch(new Watchdog(0, history, limits, workOf), 300, () => state(large))).toBeNull();
+    const small = { proof: 'p1', partition: 0, progress: 1 };
+    expect(watch(new Watchdog(0, history, limits, workOf), 300, () => state(small))).toMatchObject({ is: 'no_progress', limitMs: 30_000 });
+  });
+
   it('expects nothing of workers that wait, nor while params load', () => {
     expect(
       watch(new Watchdog(0, busyHistory(), limits), 7_200, () => state({ is: 'waiting' }, { params: [{ circuit: 'c', is: 'loading' }] })),

@@ -22,7 +22,7 @@ export type Verdict =
   | { is: 'well' }
   | { is: 'silent' | 'no_progress'; ms: number; limitMs: number; message: string; proof: string | null; partition: number | null };
 
-/** How long each stage's counter has stood still on this machine. */
+/** How long each stage's counter has stood still on this machine, by stage and work: a large circuit is not judged by a small one. */
 export class StageHistory {
   readonly #still = new Map<string, number[]>();
 
@@ -66,12 +66,20 @@ const WORKING = new Set(['prepare', 'device', 'finish']);
 export class Watchdog {
   readonly #limits: WatchdogLimits;
   readonly #history: StageHistory;
+  readonly #workOf: (proof: string) => string;
   readonly #units = new Map<string, Unit>();
   #lastTickNs: Nanoseconds;
   #lastAnswerNs: Nanoseconds;
   #graces = 0;
 
-  constructor(nowNs: Nanoseconds, history = new StageHistory(), limits: WatchdogLimits = WATCHDOG_LIMITS) {
+  /** `workOf` names what a proof is made of (backend and circuit): stages are compared only with those of the same work. */
+  constructor(
+    nowNs: Nanoseconds,
+    history = new StageHistory(),
+    limits: WatchdogLimits = WATCHDOG_LIMITS,
+    workOf: (proof: string) => string = () => '',
+  ) {
+    this.#workOf = workOf;
     this.#limits = limits;
     this.#history = history;
     this.#lastTickNs = nowNs;
@@ -87,8 +95,10 @@ export class Watchdog {
   observe(state: ProverState, nowNs: Nanoseconds): void {
     this.#lastAnswerNs = nowNs;
     const seen = new Set<string>();
-    const see = (id: string, stage: string, key: string, label: string, proof: string | null, partition: number | null) => {
+    const see = (id: string, kind: string, key: string, label: string, proof: string | null, partition: number | null) => {
       seen.add(id);
+      const work = proof === null ? '' : this.#workOf(proof);
+      const stage = work === '' ? kind : `${kind} ${work}`;
       const before = this.#units.get(id);
       if (before?.key === key) return;
       if (before) this.#history.add(before.stage, (nowNs - before.changedNs) / 1e6);
