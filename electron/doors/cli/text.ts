@@ -14,8 +14,14 @@ export function ratio(part: number, whole: number): string {
   return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–';
 }
 
-function localTime(wallNs: string): string {
-  return new Date(Number(BigInt(wallNs) / 1_000_000n)).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'medium' });
+/** `2026-11-30 17:41:47 +01:00`: local, with its offset, the same in every language. */
+export function localTime(wallNs: string): string {
+  const at = new Date(Number(BigInt(wallNs) / 1_000_000n));
+  const two = (value: number) => String(value).padStart(2, '0');
+  const offset = -at.getTimezoneOffset();
+  const zone = `${offset < 0 ? '-' : '+'}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())} ${zone}`;
 }
 
 const MEANINGS: readonly [keyof DeviceWindows & `${string}_ns`, string, string][] = [
