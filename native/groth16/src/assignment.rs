@@ -2,6 +2,9 @@
 //!
 //! Owns how a circuit becomes numbers. What the numbers are multiplied with is `prove`'s.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
 use bellpepper_core::{
     Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable,
 };
@@ -49,7 +52,23 @@ pub struct Assignment {
     pub(crate) a_aux: Vec<bool>,
     pub(crate) b_inputs: Vec<bool>,
     pub(crate) b_aux: Vec<bool>,
+    steps: Steps,
 }
+
+/// Constraints between two steps of a synthesis: a few milliseconds of work.
+const CONSTRAINTS_PER_STEP: usize = 1 << 14;
+
+/// Where a synthesis counts its steps. Says nothing about the assignment: all are equal.
+#[derive(Clone, Debug, Default)]
+struct Steps(Option<Arc<AtomicU64>>);
+
+impl PartialEq for Steps {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Steps {}
 
 /// Synthesises `circuit`: the constant one first, then the circuit, then one constraint
 /// `x · 0 = 0` for each public variable, which makes the A query full in the inputs. This is
@@ -57,7 +76,28 @@ pub struct Assignment {
 ///
 /// Errors: `Synthesis` if the circuit has no assignment.
 pub fn synthesise<C: Circuit<Scalar>>(circuit: C) -> Result<Assignment, Error> {
-    let mut assignment = Assignment::default();
+    synthesise_into(Assignment::default(), circuit)
+}
+
+/// Synthesises `circuit` and raises `steps` as it goes, once every 16,384 constraints, so that who
+/// watches a large circuit can tell work from a hang.
+///
+/// Errors: as `synthesise`.
+pub fn synthesise_counting<C: Circuit<Scalar>>(
+    circuit: C,
+    steps: Arc<AtomicU64>,
+) -> Result<Assignment, Error> {
+    let assignment = Assignment {
+        steps: Steps(Some(steps)),
+        ..Assignment::default()
+    };
+    synthesise_into(assignment, circuit)
+}
+
+fn synthesise_into<C: Circuit<Scalar>>(
+    mut assignment: Assignment,
+    circuit: C,
+) -> Result<Assignment, Error> {
     assignment.alloc_input(|| "one", || Ok(Scalar::ONE))?;
     circuit.synthesize(&mut assignment)?;
     for i in 0..assignment.inputs.len() {
@@ -197,6 +237,11 @@ impl ConstraintSystem<Scalar> for Assignment {
         self.a.push(a);
         self.b.push(b);
         self.c.push(c);
+        if self.c.len().is_multiple_of(CONSTRAINTS_PER_STEP) {
+            if let Some(steps) = &self.steps.0 {
+                steps.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 
     fn push_namespace<NR, N>(&mut self, _: N)

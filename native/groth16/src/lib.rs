@@ -30,7 +30,7 @@ pub mod setup;
 mod verify;
 mod words;
 
-pub use assignment::{synthesise, Assignment, Shape};
+pub use assignment::{synthesise, synthesise_counting, Assignment, Shape};
 pub use cpu::Cpu;
 pub use device::{
     Backend, Device, DeviceObserver, DeviceOutput, Kernel, Unobserved, Wait, DEVICE_STEPS,

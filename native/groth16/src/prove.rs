@@ -131,6 +131,7 @@ pub fn prepare(
         a_aux,
         b_inputs,
         b_aux,
+        ..
     } = assignment;
     for evaluations in [&mut a, &mut b, &mut c] {
         // Exact: doubling would hold up to twice the domain.

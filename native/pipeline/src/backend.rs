@@ -30,7 +30,7 @@ pub struct Task<'a> {
     /// How it is told to stop.
     pub stop: &'a std::sync::Arc<Stop>,
     /// The worker's counter of steps done.
-    pub progress: &'a AtomicU64,
+    pub progress: &'a std::sync::Arc<AtomicU64>,
     /// The clock.
     pub clock: &'a Clock,
 }

@@ -139,7 +139,7 @@ impl Backend for Cpu {
         let pools = self.pools()?;
         let assignment = pools
             .synthesis
-            .install(|| groth16::synthesise(circuit))
+            .install(|| groth16::synthesise_counting(circuit, task.progress.clone()))
             .map_err(|error| Error::new(ErrorKind::SynthesisFailed, error.message()))?;
         task.step();
         Ok(Box::new(work::Proving::new(

@@ -63,7 +63,7 @@ fn next(shared: &Shared, slot: &Slot, emitter: &mut Emitter) -> Partition {
 fn synthesise(shared: &Shared, slot: &Slot, emitter: &mut Emitter, id: Partition) {
     let facts = shared.lock().board.facts(id);
     let Some((what, stop)) = facts else { return };
-    let (progress, clock) = (&*slot.progress, &shared.clock);
+    let (progress, clock) = (&slot.progress, &shared.clock);
     let task = Task {
         id,
         what: &what,

@@ -2,7 +2,6 @@
 //! worker is free as soon as it has put its partition down.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Receiver;
 
 use interlock_timeline::{Emitter, Outcome, Partition, Stage};
@@ -46,7 +45,7 @@ fn verify(shared: &Shared, id: Partition, made: &PartitionProof) -> Result<bool,
             "a partition of an unknown proof",
         ));
     };
-    let progress = AtomicU64::new(0);
+    let progress = std::sync::Arc::default();
     let task = Task {
         id,
         what: &what,
