@@ -172,7 +172,11 @@ test('any drops, doubles, swaps and restarts: what is stored is what came, what 
       expect(target.problems()).toEqual([]);
       target.db.close();
     }),
-    { numRuns: Number(process.env.INTERLOCK_STREAMS ?? 200) },
+    {
+      numRuns: Number(process.env.INTERLOCK_STREAMS ?? 200),
+      // A hole across a restart was once forgotten.
+      examples: [[{ drop: [62, 60], double: [], swap: [], cuts: [62], restarts: true }]],
+    },
   );
 });
 
