@@ -24,8 +24,9 @@ const NODE_BROUGHT = 24;
 /** What is missing on this machine, and how to get it. Ends the launcher with these words and exit code 1. */
 export class Missing extends Error {}
 
-const CURES = {
-  cargo: 'Rust’s cargo is missing. Get it: https://rustup.rs (or: apt-get install cargo, if it is 1.85 or newer)',
+/** What a missing program is called, and how to get it. The version is that of native/Cargo.toml. */
+export const CURES = {
+  cargo: 'Rust’s cargo is missing. Get it: https://rustup.rs (or: apt-get install cargo, if it is 1.89 or newer)',
   cc: 'A C compiler (cc) is missing. Get it: apt-get install build-essential (Debian, Ubuntu), dnf install gcc (Fedora)',
   npm: 'npm is missing. Get it: it comes with Node, https://nodejs.org (or: apt-get install npm)',
 };

@@ -4,7 +4,7 @@
  * its own: --headless (never a window), --fetch-window (ask for Electron's binary again), --help.
  */
 import path from 'node:path';
-import { ensure, findProgram, handOver, launch, Missing, NODE, PROVER, ROOT, say, seconds } from './bootstrap.mjs';
+import { CURES, ensure, findProgram, handOver, launch, Missing, NODE, PROVER, ROOT, say, seconds } from './bootstrap.mjs';
 import { obtainElectron } from './electron-binary.mjs';
 import { existsSync } from 'node:fs';
 
@@ -23,14 +23,11 @@ function windowObstacle(flags) {
 /** The built prover needs two programs of this machine; say all that is missing at once, and the way out. */
 function needBuildTools() {
   if (existsSync(PROVER)) return;
-  const missing = [];
-  if (!findProgram('cargo')) missing.push('Rust’s cargo. Get it: https://rustup.rs (or: apt-get install cargo, if it is 1.85 or newer)');
-  if (!findProgram('cc'))
-    missing.push('A C compiler (cc). Get it: apt-get install build-essential (Debian, Ubuntu), dnf install gcc (Fedora)');
+  const missing = ['cargo', 'cc'].filter((program) => !findProgram(program)).map((program) => CURES[program]);
   if (missing.length === 0) return;
   throw new Missing(
     [
-      'The prover cannot be built here. Missing:',
+      'The prover cannot be built here.',
       ...missing.map((line) => `  ${line}`),
       'Without them a recorded run can be looked at: npm run dev:replay',
     ].join('\n'),

@@ -29,7 +29,8 @@ export function parseUntrusted(text: string, caps: JsonCaps = JSON_CAPS): unknow
   }
 }
 
-function depthOf(text: string): number {
+/** Deepest nesting, strings left out; judged on the text, before anything is built from it. */
+export function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
   let inString = false;

@@ -7,7 +7,7 @@ import type { HostStatus } from '../contract/live.ts';
 import { resolveScheduler, schedulerLabel, type Backend, type MachineFacts, type SchedulerSpec } from '../contract/scheduler.ts';
 import type { Store } from '../store/types.ts';
 import { proofNumber, sameDevices, sameSetup, type Plan, type Setup } from './plan.ts';
-import { readProofText } from './proof-files.ts';
+import { historyReads } from './history-reads.ts';
 import type { ProofQueue } from './proof-queue.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -113,16 +113,7 @@ export function createHandlers(deps: CallDeps): Handlers {
 
   return {
     status: () => deps.readStatus(),
-    list_runs: (input) => store.listRuns(input),
-    show_run: (input) => store.showRun(input.run),
-    read_events: (input) => store.readEvents(input),
-    list_proofs: async (input) => ({ proofs: await store.listProofs(input) }),
-    show_proof: (input) => store.showProof(input.proof),
-    read_proof: async (input) => {
-      const file = await store.proofFile(input.proof);
-      if (!file) throw new InterlockError('not_found', `There is no proof file of ${input.proof} (not proved yet, or emulated).`);
-      return { sha256: file.sha256, text: await readProofText(file.path) };
-    },
+    ...historyReads(store),
     prove,
     withdraw: async (input) => {
       refuseWhenClosing();

@@ -2,6 +2,7 @@
  * One line of a journal into one value of the contract, strictly: an unknown event or field, a missing field or one of the wrong kind
  * is an error of the line. Driven by the contract's tables; FORMAT.md is the specification. Never throws.
  */
+import { depthOf } from '../../contract/json.ts';
 import { EVENTS, JOURNAL_FORMAT, MARKS, type FieldKind, type JournalLine } from '../../contract/timeline-events.ts';
 import { checkNested } from './schemas.ts';
 
@@ -127,23 +128,6 @@ function isUint(part: unknown): part is number {
 
 function isNested(text: string): boolean {
   return text.indexOf('{', 1) >= 0 || text.indexOf('[') >= 0;
-}
-
-/** Deepest nesting, strings left out; judged on the text, before anything is built from it. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (inString) {
-      if (code === 0x5c) at++;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth);
-    else if (code === 0x5d || code === 0x7d) depth--;
-  }
-  return deepest;
 }
 
 /** `1.0`, `1e3` or `9007199254740990.9`: JSON.parse makes integers of them that nobody wrote. */
