@@ -128,9 +128,27 @@ async function openPage(host: RunningHost, web: NonNullable<ServeOptions['web']>
     log,
   });
   host.setLinkMaker(() => door.makeLink());
-  log('Open this link in a browser on this machine (it works once; a fresh one: npx interlock link)');
+  const fresh = process.stdin.isTTY ? 'Enter, or npx interlock link' : 'npx interlock link';
+  log(`Open this link in a browser on this machine (it works once; a fresh one: ${fresh})`);
   await output.data(`${door.makeLink()}\n`);
-  return door;
+  const stopListening = linkOnEnter(() => void output.data(`${door.makeLink()}\n`));
+  return {
+    close: () => {
+      stopListening();
+      return door.close();
+    },
+  };
+}
+
+/** In a terminal, Enter asks for a fresh link. Returns the function that ends it. */
+function linkOnEnter(printLink: () => void): () => void {
+  const { stdin } = process;
+  if (!stdin.isTTY) return () => undefined;
+  stdin.on('data', printLink);
+  return () => {
+    stdin.off('data', printLink);
+    stdin.pause();
+  };
 }
 
 async function beginFirstProof(host: RunningHost, log: (line: string) => void, signal: AbortSignal): Promise<void> {
