@@ -8,7 +8,7 @@
 import type { Client } from '../../contract/api.ts';
 import { sleep, type Clock } from '../../contract/clock.ts';
 import { schedulerLabel } from '../../contract/scheduler.ts';
-import type { PartitionReport, RunReport, StageSpan } from '../../contract/run-report.ts';
+import type { PartitionReport, RunReport, Stage, StageSpan } from '../../contract/run-report.ts';
 import { ratio, seconds } from './text.ts';
 
 const PARTITIONS = 10;
@@ -69,15 +69,21 @@ export function summarise(run: RunReport, proof: string): string[] {
   const device = run.devices[0];
   if (!report || report.latency_ns === null || !device) return [`${proof} is done; its run: npx interlock show ${run.run}`];
   const lasted = (spans: (StageSpan | undefined)[]) => spans.flatMap((span) => (span?.end_ns == null ? [] : [span.end_ns - span.start_ns]));
-  const synthesis = median(lasted(report.partitions.map(({ stages }) => stages.synthesis)));
-  const kernels = median(report.partitions.map(kernelNs).filter((ns) => ns > 0));
+  const stage = (name: Stage) => median(lasted(report.partitions.map(({ stages }) => stages[name])));
+  const split: [string, number | null][] = [
+    ['synthesis', stage('synthesis')],
+    ['prepare', stage('prepare')],
+    ['waiting for the lock', stage('lock_wait')],
+    ['kernels', median(report.partitions.map(kernelNs).filter((ns) => ns > 0))],
+    ['finish', stage('finish')],
+  ];
+  const told = split.flatMap(([name, ns]) => (ns === null ? [] : [`${name} ${seconds(ns)}`]));
   const [first, last] = edges(report.partitions);
   const span = last - first;
   return [
     `${proof} is valid: ${report.partitions.length} partitions of ${report.circuit} in ${seconds(report.latency_ns)}, ${schedulerLabel(run.scheduler)} on ${label(run.backend)}.`,
-    ...(synthesis === null || kernels === null
-      ? []
-      : [`  a partition: synthesis ${seconds(synthesis)}, kernels ${seconds(kernels)} (medians).`]),
+    `  of that ${seconds(Math.max(0, report.latency_ns - span))} before the device’s first partition (params made ready, first synthesis) and after its last.`,
+    ...(told.length === 0 ? [] : [`  a partition (medians): ${told.join(', ')}.`]),
     `  ${device.device}: kernels ${ratio(device.kernel_ns, span)}, lock held ${ratio(device.lock_held_ns, span)}, job span ${ratio(device.job_span_ns, span)} of ${seconds(span)}.`,
     `  ${secondWorker(report.partitions, report.latency_ns, run.backend)}`,
     `  more of it: npx interlock show ${run.run}`,

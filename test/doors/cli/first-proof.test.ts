@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../../electron/contract/api.ts';
-import type { PartitionReport } from '../../../electron/contract/run-report.ts';
-import { computeOverlap, runFirstProof, secondWorker } from '../../../electron/doors/cli/first-proof.ts';
+import type { PartitionReport, RunReport } from '../../../electron/contract/run-report.ts';
+import { computeOverlap, runFirstProof, secondWorker, summarise } from '../../../electron/doors/cli/first-proof.ts';
 import { findOtherProvers } from '../../../electron/doors/cli/other-provers.ts';
 import { systemClock } from '../../../electron/host/clock.ts';
 
@@ -29,6 +29,23 @@ function partition(
     kernels: [{ kernel: 'h_msm', ...span(kernels) }],
   };
 }
+
+test('the summary splits the time: all of it, what lay outside the device’s work, and the stages of a partition', () => {
+  const partitions = [partition(0, 0, [2, 3], [3, 5], [5, 6]), partition(1, 1, [4, 5], [5, 7], [7, 8])];
+  const run = {
+    run: 'r1',
+    backend: 'cpu',
+    scheduler: { preset: 'interlock', overrides: [] },
+    devices: [{ device: 'cpu0', kernel_ns: 4 * S, lock_held_ns: 4 * S, job_span_ns: 6 * S }],
+    proofs: [{ id: 'p1', circuit: 'squarings-100', latency_ns: 9 * S, partitions }],
+  } as unknown as RunReport;
+  expect(summarise(run, 'p1').slice(0, 4)).toEqual([
+    'p1 is valid: 2 partitions of squarings-100 in 9.00 s, Dual-worker interlock on the CPU device.',
+    '  of that 3.00 s before the device’s first partition (params made ready, first synthesis) and after its last.',
+    '  a partition (medians): prepare 1.00 s, kernels 2.00 s, finish 1.00 s.',
+    '  cpu0: kernels 66.7 %, lock held 66.7 %, job span 100.0 % of 6.00 s.',
+  ]);
+});
 
 describe('what two workers did at the same time', () => {
   // w0  pKKf
