@@ -65,7 +65,7 @@ impl Part {
 /// that no bit of it can change unseen.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
-    if text.len() % 2 != 0 || !text.bytes().all(digit) {
+    if !text.len().is_multiple_of(2) || !text.bytes().all(digit) {
         return None;
     }
     (0..text.len())
