@@ -18,6 +18,7 @@ import type {
   LiveSpan,
   PartitionState,
   SpanKind,
+  UnknownStretch,
 } from '../contract/live.ts';
 import type { EventOf, MarkLine, StateLine, TimelineEvent } from '../contract/timeline-events.ts';
 import { NS_PER_S, type Nanoseconds } from '../contract/units.ts';
@@ -25,15 +26,13 @@ import { LiveMeters } from './live-meters.ts';
 import { ProofBook, type ProofEntry } from './proof-book.ts';
 import { RunAxis } from './run-axis.ts';
 import { SpanTracker, type Span, type TrackedKind } from './spans.ts';
-import { computeSecondsPerProof } from './throughput.ts';
+import { computeSecondsPerProof, medianOfSorted } from './throughput.ts';
 
 export interface LiveViewOptions {
   run: string;
   proofsInFlight: number;
   memoryBudgetBytes: number | null;
 }
-
-type Unknown = LiveSnapshot['unknown'][number];
 
 /** How long a span stays after its end. */
 export const LIVE_WINDOW_NS = 90 * NS_PER_S;
@@ -61,9 +60,9 @@ export class LiveView {
   readonly #lanes = new Map<string, Lane>();
   readonly #open = new Map<number, LiveSpan>();
   #closed: LiveSpan[] = [];
-  #unknown: Unknown[] = [];
+  #unknown: UnknownStretch[] = [];
   /** Losses that no snapshot has ended yet. */
-  #unhealed: Unknown[] = [];
+  #unhealed: UnknownStretch[] = [];
   #axis: RunAxis | null = null;
   #tracker: SpanTracker | null = null;
   #process = -1;
@@ -87,7 +86,7 @@ export class LiveView {
     lanes: new Set<string>(),
     spans: new Map<number, LiveSpan>(),
     proofs: new Set<ProofEntry>(),
-    unknown: [] as Unknown[],
+    unknown: [] as UnknownStretch[],
     other: false,
   };
 
@@ -232,7 +231,7 @@ export class LiveView {
       sPerProof: computeSecondsPerProof(this.#ends, this.#options.proofsInFlight),
       latency: {
         lastS: this.#latencies.at(-1) ?? null,
-        medianS: inSeconds(middleOf(this.#sortedLatencies)),
+        medianS: inSeconds(medianOfSorted(this.#sortedLatencies)),
         n: this.#sortedLatencies.length,
       },
       lastLatenciesS: [...this.#latencies],
@@ -295,7 +294,7 @@ export class LiveView {
     this.#changed.other = true;
   }
 
-  #addUnknown(stretch: Unknown): void {
+  #addUnknown(stretch: UnknownStretch): void {
     if (stretch.endNs <= stretch.startNs) return;
     this.#unknown.push(stretch);
     this.#changed.unknown.push(stretch);
@@ -318,7 +317,7 @@ export class LiveView {
     if (!entry.returned) {
       for (const part of entry.partitions.values()) if (part.partition < partitions.length) partitions[part.partition] = part.state;
     }
-    const median = inSeconds(middleOf(this.#sortedLatencies));
+    const median = inSeconds(medianOfSorted(this.#sortedLatencies));
     const sinceS = entry.acceptedNs === null ? null : (this.#horizonNs - entry.acceptedNs) / NS_PER_S;
     // One that takes longer than usual has no honest estimate.
     const eta = running && median !== null && sinceS !== null && sinceS < median ? median - sinceS : null;
@@ -370,13 +369,6 @@ function insertSorted(values: number[], value: number): void {
     else high = middle;
   }
   values.splice(low, 0, value);
-}
-
-function middleOf(sorted: readonly number[]): number | null {
-  if (sorted.length === 0) return null;
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] as number;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }
 
 function inSeconds(ns: Nanoseconds | null): number | null {

@@ -27,8 +27,12 @@ export function computeSecondsPerProof(endsNs: readonly Nanoseconds[], proofsInF
 
 /** The middle one, or the mean of the two in the middle; null of nothing. */
 export function computeMedian(values: readonly number[]): number | null {
-  if (values.length === 0) return null;
-  const sorted = [...values].sort((a, b) => a - b);
+  return medianOfSorted([...values].sort((a, b) => a - b));
+}
+
+/** The same, of values that are in order already. */
+export function medianOfSorted(sorted: readonly number[]): number | null {
+  if (sorted.length === 0) return null;
   const middle = sorted.length >> 1;
   const upper = sorted[middle] as number;
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;

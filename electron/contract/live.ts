@@ -103,6 +103,13 @@ export interface LiveFigures {
   params: { circuit: string; is: 'absent' | 'loading' | 'resident' }[];
 }
 
+/** A stretch in which events are missing, of one device or (null) of all. */
+export interface UnknownStretch {
+  device: string | null;
+  startNs: number;
+  endNs: number;
+}
+
 export interface LiveSnapshot {
   run: string;
   batch: number;
@@ -113,8 +120,7 @@ export interface LiveSnapshot {
   lanes: Lane[];
   /** The spans of the last 90 s and every open one. */
   spans: LiveSpan[];
-  /** Stretches in which events are missing. */
-  unknown: { device: string | null; startNs: number; endNs: number }[];
+  unknown: UnknownStretch[];
   proofs: LiveProof[];
   figures: LiveFigures;
 }
@@ -132,7 +138,7 @@ export type LiveMessage =
       endedNs: number | null;
       lanes: Lane[];
       spans: LiveSpan[];
-      unknown: { device: string | null; startNs: number; endNs: number }[];
+      unknown: UnknownStretch[];
       proofs: LiveProof[];
       /** At most twice a second. */
       figures: LiveFigures | null;
