@@ -21,6 +21,8 @@ export interface PartitionEntry {
 export interface ProofEntry {
   proof: string;
   attempt: number;
+  /** Another engine's own name of it. */
+  name: string | null;
   circuit: string;
   partitionCount: number;
   acceptedNs: Nanoseconds | null;
@@ -72,6 +74,11 @@ export class ProofBook {
     switch (event.e) {
       case 'proof_accepted':
         return this.#accept(event, at, process);
+      case 'proof_named': {
+        const entry = this.#entry(event.proof, event.attempt, process);
+        entry.name = event.name;
+        return entry;
+      }
       case 'proof_ended':
         return this.#end(event, at, process);
       case 'proof_returned': {
@@ -171,7 +178,7 @@ export class ProofBook {
     let entry = this.entries.get(key);
     if (!entry) {
       entry = {
-        proof, attempt, circuit: '', partitionCount: 0, acceptedNs: null, endedNs: null, outcome: null, returned: false, sha256: null,
+        proof, attempt, name: null, circuit: '', partitionCount: 0, acceptedNs: null, endedNs: null, outcome: null, returned: false, sha256: null,
         file: null, error: null, partitions: new Map(), process,
       }; // prettier-ignore
       this.entries.set(key, entry);

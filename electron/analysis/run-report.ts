@@ -26,7 +26,10 @@ export interface RunFacts {
   engine: string;
   backend: Backend;
   emulate: string | null;
-  scheduler: Scheduler;
+  scheduler: Scheduler | null;
+  /** Settings as another engine's log has them. */
+  found: Record<string, string>;
+  importedFrom: string | null;
   lost: number;
   unparsed: number;
   peakRssBytes: number | null;
@@ -88,7 +91,7 @@ export class RunReportBuilder {
     const wallNs = horizonNs ?? this.#endNs ?? this.#lastNs;
     const entries = [...this.#book.entries.values()];
     const ends = endsOfValid(entries);
-    const perProof = computeSecondsPerProof(ends, facts.scheduler.proofs_in_flight);
+    const perProof = computeSecondsPerProof(ends, facts.scheduler?.proofs_in_flight ?? mostAtOnce(entries));
     const latencies = entries.flatMap((entry) => latencyOf(entry) ?? []);
     const median = computeMedian(latencies);
     return {
@@ -101,6 +104,8 @@ export class RunReportBuilder {
       backend: facts.backend,
       emulate: facts.emulate,
       scheduler: facts.scheduler,
+      found: facts.found,
+      imported_from: facts.importedFrom,
       started_wall_ns: this.#axis?.startedWallNs ?? '0',
       wall_ns: wallNs,
       s_per_proof: perProof.value,
@@ -153,6 +158,19 @@ export function endsOfValid(entries: Iterable<ProofEntry>): Nanoseconds[] {
   return ends.sort((a, b) => a - b);
 }
 
+/** Most proofs in work at the same time: stands in for the setting where it is not recorded. At least 1. */
+export function mostAtOnce(entries: Iterable<ProofEntry>): number {
+  const steps: [at: Nanoseconds, by: number][] = [];
+  for (const { acceptedNs, endedNs } of entries) {
+    if (acceptedNs === null) continue;
+    steps.push([acceptedNs, 1], [endedNs ?? Number.POSITIVE_INFINITY, -1]);
+  }
+  let now = 0;
+  let most = 1;
+  for (const [, by] of steps.sort((a, b) => a[0] - b[0] || a[1] - b[1])) most = Math.max(most, (now += by));
+  return most;
+}
+
 /** Accepted → durable, of a valid proof; else null. */
 export function latencyOf(entry: ProofEntry): Nanoseconds | null {
   if (entry.outcome !== 'valid' || entry.endedNs === null || entry.acceptedNs === null) return null;
@@ -174,6 +192,7 @@ function reportProof(entry: ProofEntry, runState: RunState): ProofReport {
   return {
     id: entry.proof,
     attempt: entry.attempt,
+    name: entry.name,
     circuit: entry.circuit,
     outcome: entry.outcome ?? (over ? 'interrupted' : null),
     latency_ns: entry.endedNs === null || entry.acceptedNs === null || entry.returned ? null : entry.endedNs - entry.acceptedNs,
@@ -196,12 +215,15 @@ function reportProof(entry: ProofEntry, runState: RunState): ProofReport {
 
 /** The report in one row of a list. Ratios are those of the device whose kernels ran longest. */
 export function summarizeReport(report: RunReport): RunSummary {
-  const busiest = report.devices.reduce<DeviceWindows | null>(
-    (best, device) => (best && (best.kernel_ns > device.kernel_ns || (best.kernel_ns === device.kernel_ns && best.job_span_ns >= device.job_span_ns)) ? best : device),
-    null,
-  ); // prettier-ignore
-  const ratio = (ns: number | undefined) =>
-    ns === undefined || !busiest || busiest.wall_ns === 0 || busiest.job_span_ns === 0 ? null : ns / busiest.wall_ns;
+  const busy = (device: DeviceWindows) => [device.kernel_ns ?? device.lock_held_ns ?? 0, device.job_span_ns ?? 0] as const;
+  const busiest = report.devices.reduce<DeviceWindows | null>((best, device) => {
+    if (!best) return device;
+    const [inner, outer] = busy(best);
+    const [otherInner, otherOuter] = busy(device);
+    return inner > otherInner || (inner === otherInner && outer >= otherOuter) ? best : device;
+  }, null);
+  const ratio = (ns: number | null | undefined) =>
+    ns == null || !busiest || busiest.wall_ns === 0 || !busiest.job_span_ns ? null : ns / busiest.wall_ns;
   const count = (outcome: string | null) => report.proofs.filter((proof) => proof.outcome === outcome).length;
   return {
     run: report.run,
@@ -210,6 +232,7 @@ export function summarizeReport(report: RunReport): RunSummary {
     engine: report.engine,
     backend: report.backend,
     scheduler: report.scheduler,
+    imported_from: report.imported_from,
     started_wall_ns: report.started_wall_ns,
     wall_ns: report.wall_ns,
     proofs: {

@@ -96,7 +96,7 @@ export function checkWindows(windows: DeviceWindows): string[] {
     ['lock', windows.lock_held_ns],
     ['job', windows.job_span_ns],
     ['wall', windows.wall_ns],
-  ] as const;
+  ].filter((window): window is [string, number] => window[1] !== null);
   const broken: string[] = [];
   for (let index = 1; index < order.length; index++) {
     const [inner, innerNs] = order[index - 1] as (typeof order)[number];

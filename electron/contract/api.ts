@@ -3,10 +3,13 @@
  * compile. A door adds transport and access control, no behaviour; it checks the input with the schema before the handler sees it.
  */
 import * as v from 'valibot';
-import { BACKENDS, SchedulerSpecSchema, type Scheduler } from './scheduler.ts';
+import { BACKENDS, PRESETS, SchedulerSpecSchema, type Scheduler } from './scheduler.ts';
 import type { Result } from './errors.ts';
+import type { GapsReport, IdleReport } from './idle.ts';
 import type { HostStatus, LiveMessage } from './live.ts';
 import type { ProofReport, ProofState, RunReport, RunSummary } from './run-report.ts';
+import { EXPORT_FORMATS, PIECE_BYTES, type ImportProgress, type ImportReport } from './transfer.ts';
+import type { ComparisonReport, ExperimentReport, SimulationReport } from './what-if.ts';
 
 const Id = v.pipe(v.string(), v.regex(/^[A-Za-z0-9._-]{1,64}$/, 'an id has 1 to 64 of A-Z a-z 0-9 . _ -'));
 /** A run's id, or `last`. */
@@ -52,6 +55,51 @@ export interface ProofSummary {
   submittedWallMs: number;
   endedWallMs: number | null;
 }
+
+/** Changes to a scheduler: only what is given changes. */
+const SchedulerChange = v.omit(SchedulerSpecSchema, ['preset']);
+/** Half a million nanoseconds to a month: a stage's duration. */
+const StageSeconds = v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(2_592_000));
+
+export const SimulateSchema = v.strictObject({
+  /** The run whose stage durations are used; or `stages`. */
+  run: v.optional(RunRef),
+  /** Seconds of each stage; a list is resampled. */
+  stages: v.optional(
+    v.strictObject({
+      synthesis: v.pipe(v.array(StageSeconds), v.minLength(1), v.maxLength(10_000)),
+      prepare: v.pipe(v.array(StageSeconds), v.minLength(1), v.maxLength(10_000)),
+      device: v.pipe(v.array(StageSeconds), v.minLength(1), v.maxLength(10_000)),
+      finish: v.pipe(v.array(StageSeconds), v.minLength(1), v.maxLength(10_000)),
+      partitions: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1024)),
+      /** Stretch of each stage per further synthesis at once; 0 none. */
+      contention: v.optional(
+        v.record(v.picklist(['synthesis', 'prepare', 'device', 'finish']), v.pipe(v.number(), v.minValue(0), v.maxValue(10))),
+      ),
+    }),
+  ),
+  preset: v.optional(v.picklist(PRESETS)),
+  change: v.optional(SchedulerChange, {}),
+  proofs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000))),
+  rounds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(200)), 20),
+  seed: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 32 - 1)), 1),
+});
+
+export const ExperimentSchema = v.strictObject({
+  a: SchedulerSpecSchema,
+  b: SchedulerSpecSchema,
+  rounds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(100)), 5),
+  proofs_per_block: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000)), 5),
+  backend: v.optional(v.picklist(BACKENDS)),
+  emulate: v.optional(v.pipe(v.string(), v.maxLength(500))),
+  circuit: v.optional(v.picklist(CIRCUITS), 'sha256'),
+  constraints: v.optional(v.pipe(v.number(), v.integer(), v.minValue(16), v.maxValue(200_000_000))),
+  partitions: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1024)), 10),
+});
+
+const TransferId = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/, 'not an id of a transfer'));
+/** Base64 of at most {@link PIECE_BYTES} bytes. */
+const Piece = v.pipe(v.string(), v.maxLength(Math.ceil(PIECE_BYTES / 3) * 4), v.regex(/^[A-Za-z0-9+/]*={0,2}$/, 'not base64'));
 
 export interface DoctorCheck {
   check: string;
@@ -128,6 +176,49 @@ export const CALLS = {
   },
   /** Go on: lifts a hold (operator's, crash loop's) and starts the prover if there is work. */
   start: { input: v.strictObject({}), changes: true, output: null as unknown as Record<string, never> },
+  idle: { input: v.strictObject({ run: RunRef }), changes: false, output: null as unknown as IdleReport },
+  gaps: {
+    input: v.strictObject({
+      run: RunRef,
+      min_ns: v.optional(Count(Number.MAX_SAFE_INTEGER), 10_000_000),
+      limit: v.optional(Count(100_000), 1000),
+    }),
+    changes: false,
+    output: null as unknown as GapsReport,
+  },
+  simulate: { input: SimulateSchema, changes: false, output: null as unknown as SimulationReport },
+  compare: {
+    input: v.strictObject({ runs: v.pipe(v.array(RunRef), v.minLength(2), v.maxLength(8)) }),
+    changes: false,
+    output: null as unknown as ComparisonReport,
+  },
+  /** Runs A and B in turns on this machine, in one process where that is possible; one at a time. */
+  start_experiment: { input: ExperimentSchema, changes: true, output: null as unknown as ExperimentReport },
+  show_experiment: { input: v.strictObject({ experiment: Id }), changes: false, output: null as unknown as ExperimentReport },
+  stop_experiment: { input: v.strictObject({ experiment: Id }), changes: true, output: null as unknown as ExperimentReport },
+  /** An import: begin, pieces in order, end. `follow`: a log that grows; what came so far is shown live. One left alone for ten minutes is ended. */
+  import_begin: {
+    input: v.strictObject({ name: v.pipe(v.string(), v.maxLength(200)), follow: v.optional(v.boolean(), false) }),
+    changes: true,
+    output: null as unknown as { import: string },
+  },
+  /** An empty piece keeps an import alive. Answers once the piece is durable. */
+  import_piece: { input: v.strictObject({ import: TransferId, base64: Piece }), changes: true, output: null as unknown as ImportProgress },
+  import_end: { input: v.strictObject({ import: TransferId }), changes: true, output: null as unknown as ImportReport },
+  /** An export: begin, then pieces until `done`. Files come one after another. */
+  export_begin: {
+    input: v.strictObject({ run: RunRef, format: v.picklist(EXPORT_FORMATS), redact: v.optional(v.boolean(), false) }),
+    changes: false,
+    /** `name`: a suggestion for the file or folder. `files`: names inside of it; one nameless file where the format is one file. */
+    output: null as unknown as { export: string; name: string; files: string[] },
+  },
+  export_piece: {
+    input: v.strictObject({ export: TransferId }),
+    changes: false,
+    /** `file`: index into `files`. `done`: this was the last piece; the export is over. */
+    output: null as unknown as { file: number; base64: string; done: boolean },
+  },
+  export_stop: { input: v.strictObject({ export: TransferId }), changes: false, output: null as unknown as Record<string, never> },
   doctor: { input: v.strictObject({}), changes: false, output: null as unknown as { checks: DoctorCheck[] } },
   show_config: { input: v.strictObject({}), changes: false, output: null as unknown as { values: ConfigValue[] } },
   /** A fresh single-use link to the web door; only the socket door answers it. */

@@ -4,7 +4,7 @@
  */
 import type { Scheduler, Backend } from './scheduler.ts';
 
-export const RUN_REPORT_SCHEMA = 1;
+export const RUN_REPORT_SCHEMA = 2;
 
 export type RunState = 'running' | 'finished' | 'failed' | 'interrupted';
 /** `waiting` and `running` are the states of a proof that has no outcome yet. */
@@ -33,6 +33,8 @@ export interface PartitionReport {
 export interface ProofReport {
   id: string;
   attempt: number;
+  /** The engine's own name of it, where that is another one. */
+  name: string | null;
   circuit: string;
   outcome: ProofOutcome | null;
   /** Accepted → durable; null until it ended. */
@@ -43,19 +45,22 @@ export interface ProofReport {
   partitions: PartitionReport[];
 }
 
-/** The three windows of a device, and copies: union over workers and streams, and the plain sums beside them. */
+/**
+ * The three windows of a device, and copies: union over workers and streams, and the plain sums beside them. Null: not recorded (an
+ * imported log has no kernel lines, and lock windows only where they can be placed).
+ */
 export interface DeviceWindows {
   device: string;
   kind: string;
   wall_ns: number;
-  job_span_ns: number;
-  lock_held_ns: number;
-  kernel_ns: number;
-  copy_ns: number;
-  job_span_sum_ns: number;
-  lock_held_sum_ns: number;
-  kernel_sum_ns: number;
-  copy_sum_ns: number;
+  job_span_ns: number | null;
+  lock_held_ns: number | null;
+  kernel_ns: number | null;
+  copy_ns: number | null;
+  job_span_sum_ns: number | null;
+  lock_held_sum_ns: number | null;
+  kernel_sum_ns: number | null;
+  copy_sum_ns: number | null;
 }
 
 /** Steady seconds per proof; `value` null with `too_few_below` set while there are fewer proofs than it takes to say. */
@@ -79,7 +84,12 @@ export interface RunReport {
   engine: string;
   backend: Backend;
   emulate: string | null;
-  scheduler: Scheduler;
+  /** Null where an imported log does not tell all of it. */
+  scheduler: Scheduler | null;
+  /** Settings as another engine's log has them; empty for our own runs. */
+  found: Record<string, string>;
+  /** Where it came from: null for a run of this host, else the imported file's name. */
+  imported_from: string | null;
   started_wall_ns: string;
   wall_ns: number;
   s_per_proof: number | null;
@@ -98,7 +108,8 @@ export interface RunSummary {
   ended_by: string | null;
   engine: string;
   backend: Backend;
-  scheduler: Scheduler;
+  scheduler: Scheduler | null;
+  imported_from: string | null;
   started_wall_ns: string;
   wall_ns: number;
   proofs: { valid: number; invalid: number; failed: number; interrupted: number; running: number };

@@ -146,8 +146,9 @@ export function resolveScheduler(input: SchedulerSpec, machine: MachineFacts): S
   return { preset, overrides: overrides.sort(), ...settings };
 }
 
-/** "Dual-worker interlock", or "Dual-worker interlock, modified". */
-export function schedulerLabel(scheduler: Pick<Scheduler, 'preset' | 'overrides'>): string {
+/** "Dual-worker interlock", "Dual-worker interlock, modified", or, of an imported log that does not tell it, "not recorded". */
+export function schedulerLabel(scheduler: Pick<Scheduler, 'preset' | 'overrides'> | null): string {
+  if (scheduler === null) return 'not recorded';
   const { name } = PRESET_LABELS[scheduler.preset];
   return scheduler.overrides.length > 0 ? `${name}, modified` : name;
 }

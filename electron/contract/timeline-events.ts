@@ -90,6 +90,10 @@ export const EVENTS = {
   },
   proof_returned: { proof: 'id', attempt: 'uint', reason: 'id' },
   clock_map: { device: 'id', device_ns: 'decimal', error_ns: 'uint' },
+  // Of imported logs only; see FORMAT.md, section 9.
+  proof_named: { proof: 'id', attempt: 'uint', name: 'text', kind: 'text' },
+  call_started: { ...W },
+  measured: { ...W, durations: 'json' },
 } as const satisfies Record<string, Record<string, FieldKind>>; // prettier-ignore
 
 /** Lines without `seq`: only the newest is kept (a state that ends a loss, too). */
@@ -156,5 +160,5 @@ export interface MarkLine {
 
 export type JournalLine = TimelineEvent | MarkLine | StateLine;
 
-/** The journal format that this program writes and understands. */
-export const JOURNAL_FORMAT = 1;
+/** The newest journal format that this program understands; the prover writes 1, importers write 2. */
+export const JOURNAL_FORMAT = 2;

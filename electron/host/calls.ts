@@ -7,6 +7,7 @@ import type { HostStatus } from '../contract/live.ts';
 import { resolveScheduler, schedulerLabel, type Backend, type MachineFacts, type SchedulerSpec } from '../contract/scheduler.ts';
 import type { Store } from '../store/types.ts';
 import { proofNumber, sameDevices, sameSetup, type Plan, type Setup } from './plan.ts';
+import { createExperiments } from './experiments.ts';
 import { historyReads } from './history-reads.ts';
 import type { ProofQueue } from './proof-queue.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -114,6 +115,13 @@ export function createHandlers(deps: CallDeps): Handlers {
   return {
     status: () => deps.readStatus(),
     ...historyReads(store),
+    ...createExperiments(),
+    import_begin: (input) => {
+      refuseWhenClosing();
+      return store.beginImport(input);
+    },
+    import_piece: (input) => store.importPiece(input.import, input.base64),
+    import_end: (input) => store.endImport(input.import),
     prove,
     withdraw: async (input) => {
       refuseWhenClosing();

@@ -6,6 +6,7 @@ import type { EventName } from '../contract/timeline-events.ts';
 import { toStoreFailure } from './failures.ts';
 import { Ingest } from './ingest.ts';
 import { journalFiles } from './journal-files.ts';
+import { Imports } from './imports.ts';
 import { LiveFeed } from './live-feed.ts';
 import type { CallOf, Told, WriterCalls, WriterSetup } from './messages.ts';
 import { getMeta, openBeside, openWriter, setMeta, type Opened } from './open.ts';
@@ -71,6 +72,7 @@ function writingCalls(opened: Opened): WriterCalls {
   ticker.unref();
   const notices = opened.notices.map((notice) => ingest.processes.recordNotice(notice));
   tell({ told: 'opened', readOnly: null, notices, uuid: getMeta(ingest.db, 'uuid') ?? '', unclean: opened.unclean });
+  const imports = new Imports();
   const queue = <T>(work: (queue: Queue) => T): T => ingest.guard(() => work(ingest.queue));
   const records = <T>(work: (processes: Processes) => T): T => ingest.guard(() => work(ingest.processes));
   return {
@@ -105,6 +107,9 @@ function writingCalls(opened: Opened): WriterCalls {
     liveSnapshot: (run) => live.snapshot(run),
     ingestStatus: () => ingest.status(),
     listen: (next) => listen(next, live),
+    beginImport: (input) => imports.begin(input),
+    importPiece: (id, base64) => imports.piece(id, base64),
+    endImport: (id) => imports.end(id),
     backup(file) {
       ingest.flush();
       ingest.guard(() => ingest.db.prepare('VACUUM INTO ?').run(file));
@@ -164,6 +169,9 @@ function readingCalls(opened: Opened): WriterCalls {
     liveSnapshot: () => null,
     ingestStatus: () => ({ lagNs: 0, lost: 0, unparsed: 0, failing: reason, following: [] }),
     listen: () => undefined,
+    beginImport: refuse,
+    importPiece: refuse,
+    endImport: refuse,
     backup: (file) => (db ? void db.prepare('VACUUM INTO ?').run(file) : refuse()),
     close() {
       db?.close();

@@ -1,5 +1,5 @@
 /** What travels between the store's door and its threads: typed calls with numbers, and told events. */
-import type { ProofSummary } from '../contract/api.ts';
+import type { CallOutput, CheckedInput, ProofSummary } from '../contract/api.ts';
 import type { Failure } from '../contract/errors.ts';
 import type { LiveMessage, LiveSnapshot, Notice } from '../contract/live.ts';
 import type { ProofReport, RunReport, RunSummary } from '../contract/run-report.ts';
@@ -39,6 +39,9 @@ export interface WriterCalls {
   /** Which committed events are wanted: all, or these. */
   listen(wanted: { committed: 'all' | EventName[]; state: boolean; live: boolean }): void;
   backup(path: string): void;
+  beginImport(input: CheckedInput<'import_begin'>): CallOutput<'import_begin'>;
+  importPiece(id: string, base64: string): CallOutput<'import_piece'> | Promise<CallOutput<'import_piece'>>;
+  endImport(id: string): CallOutput<'import_end'> | Promise<CallOutput<'import_end'>>;
   close(): void;
 }
 
@@ -57,6 +60,13 @@ export interface ReaderCalls {
   listNotices(limit: number): Notice[];
   /** What is wrong with the pages; null nothing. */
   quickCheck(): string | null;
+  idle(run: string): CallOutput<'idle'>;
+  gaps(input: CheckedInput<'gaps'>): CallOutput<'gaps'>;
+  simulate(input: CheckedInput<'simulate'>): CallOutput<'simulate'>;
+  compare(runs: string[]): CallOutput<'compare'>;
+  beginExport(input: CheckedInput<'export_begin'>): CallOutput<'export_begin'> | Promise<CallOutput<'export_begin'>>;
+  exportPiece(id: string): CallOutput<'export_piece'>;
+  stopExport(id: string): void;
 }
 
 type AnyCalls = WriterCalls & ReaderCalls;

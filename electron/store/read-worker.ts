@@ -6,8 +6,12 @@ import type { CallOf, ReaderCalls, ReaderSetup } from './messages.ts';
 import { checkQuickly, openReader } from './open.ts';
 import { listNotices } from './processes.ts';
 import { listProofs, readProofFile } from './queue.ts';
+import { Exports } from './export-reads.ts';
+import { readComparison } from './comparison-reads.ts';
+import { readGaps, readIdle } from './idle-reads.ts';
 import { Reads } from './reads.ts';
 import { RunReads } from './run-reads.ts';
+import { readSimulation } from './what-if-reads.ts';
 
 const port = parentPort;
 if (!port) throw new Error('this file is the entry of a thread');
@@ -25,6 +29,8 @@ function reads(): { reads: Reads; runs: RunReads } {
   return open;
 }
 
+const exports = new Exports();
+
 const calls: ReaderCalls = {
   listProofs: ({ state, limit }) => listProofs(reads().reads.db, state, limit),
   listRuns: (input) => reads().runs.listRuns(input),
@@ -34,13 +40,22 @@ const calls: ReaderCalls = {
   proofFile: (proof) => readProofFile(reads().reads.db, proof),
   listNotices: (limit) => listNotices(reads().reads.db, limit),
   quickCheck: () => checkQuickly(reads().reads.db),
+  idle: (run) => readIdle(reads().runs, run),
+  gaps: (input) => readGaps(reads().runs, input),
+  simulate: (input) => readSimulation(reads().runs, input),
+  compare: (runs) => readComparison(reads().runs, runs),
+  beginExport: (input) => exports.begin(reads().runs, input),
+  exportPiece: (id) => exports.piece(id),
+  stopExport: (id) => exports.stop(id),
 };
 
 port.on('message', ({ id, call, args }: CallOf<ReaderCalls>) => {
-  try {
-    const value = (calls[call] as (...values: unknown[]) => unknown)(...args);
-    port.postMessage({ id, ok: true, value });
-  } catch (error) {
-    port.postMessage({ ...toStoreFailure(error, setup.folder), id });
-  }
+  void (async () => {
+    try {
+      const value = await (calls[call] as (...values: unknown[]) => unknown)(...args);
+      port.postMessage({ id, ok: true, value });
+    } catch (error) {
+      port.postMessage({ ...toStoreFailure(error, setup.folder), id });
+    }
+  })();
 });

@@ -16,6 +16,8 @@ interface RunRow {
   backend: Backend;
   emulate: string | null;
   scheduler: string;
+  found: string;
+  imported_from: string | null;
   created_wall_ms: number;
   summary: string | null;
 }
@@ -24,17 +26,17 @@ const PAGE = 10_000;
 const CACHED_REPORTS = 8;
 
 export class RunReads {
-  readonly #reads: Reads;
+  readonly reads: Reads;
   /** Newest last. Key: run, last seq of each process, state, analysis version. */
   readonly #cache = new Map<string, RunReport>();
 
   constructor(reads: Reads) {
-    this.#reads = reads;
+    this.reads = reads;
   }
 
   showRun(run: string): RunReport {
-    const name = this.#reads.resolveRun(run);
-    const row = this.#reads.db.prepare('SELECT * FROM run WHERE run = ?').get(name) as RunRow;
+    const name = this.reads.resolveRun(run);
+    const row = this.reads.db.prepare('SELECT * FROM run WHERE run = ?').get(name) as RunRow;
     return this.#report(row);
   }
 
@@ -46,8 +48,8 @@ export class RunReads {
     const before =
       input.before === undefined
         ? Number.MAX_SAFE_INTEGER
-        : (this.#reads.db.prepare('SELECT id FROM run WHERE run = ?').pluck().get(this.#reads.resolveRun(input.before)) as number);
-    const rows = this.#reads.db.prepare('SELECT * FROM run WHERE id < ? ORDER BY id DESC LIMIT ?').all(before, input.limit + 1) as RunRow[];
+        : (this.reads.db.prepare('SELECT id FROM run WHERE run = ?').pluck().get(this.reads.resolveRun(input.before)) as number);
+    const rows = this.reads.db.prepare('SELECT * FROM run WHERE id < ? ORDER BY id DESC LIMIT ?').all(before, input.limit + 1) as RunRow[];
     const computed: { run: string; summary: string }[] = [];
     const runs = rows.slice(0, input.limit).map((row) => {
       const stored = this.#storedSummary(row);
@@ -61,8 +63,8 @@ export class RunReads {
   }
 
   showProof(proof: string): { summary: ProofSummary; report: ProofReport | null } {
-    const summary = this.#reads.proofSummary(proof);
-    const run = this.#reads.db
+    const summary = this.reads.proofSummary(proof);
+    const run = this.reads.db
       .prepare('SELECT run FROM proof_attempt WHERE proof = ? AND run IS NOT NULL ORDER BY attempt DESC LIMIT 1')
       .pluck()
       .get(proof) as string | undefined;
@@ -89,14 +91,14 @@ export class RunReads {
 
   /** Changes whenever the report would. */
   #keyOf(row: RunRow): string {
-    const seqs = this.#reads.db
+    const seqs = this.reads.db
       .prepare(
         `SELECT group_concat(j.process || ':' || j.last_seq || ':' || j.events || ':' || coalesce(j.horizon, '') || ':' || coalesce(p.ended, ''), ' ')
          FROM run_process rp JOIN journal j ON j.process = rp.process JOIN process p ON p.id = rp.process WHERE rp.run = ?`,
       )
       .pluck()
       .get(row.run) as string | null;
-    const queue = this.#reads.db
+    const queue = this.reads.db
       .prepare('SELECT count(*) || max(coalesce(ended_wall_ms, 0)) FROM proof_attempt WHERE run = ?')
       .pluck()
       .get(row.run) as string | null;
@@ -104,12 +106,12 @@ export class RunReads {
   }
 
   #compute(row: RunRow): RunReport {
-    const stretches = this.#reads.stretchesOf(row.run);
+    const stretches = this.reads.stretchesOf(row.run);
     const builder = new RunReportBuilder();
     for (const stretch of stretches) {
       builder.beginProcess(stretch.hello, stretch.startedT);
       for (let from = stretch.seqFrom; ;) {
-        const page = this.#reads.readPage(stretch.id, from, stretch.seqTo, PAGE);
+        const page = this.reads.readPage(stretch.id, from, stretch.seqTo, PAGE);
         for (const event of page) builder.take(event);
         const last = page.at(-1);
         if (!last || page.length < PAGE) break;
@@ -125,20 +127,20 @@ export class RunReads {
   #horizonOf(row: RunRow, stretches: Stretch[]): number | null {
     const last = stretches.at(-1);
     if (row.state !== 'running' || !last) return null;
-    const found = this.#reads.db
+    const found = this.reads.db
       .prepare(
         `SELECT j.horizon, p.ended, rp.ended_t AS endedT FROM journal j JOIN process p ON p.id = j.process
          JOIN run_process rp ON rp.process = j.process AND rp.run = ? WHERE j.process = ?`,
       )
       .get(row.run, last.id) as { horizon: number | null; ended: string | null; endedT: number | null };
     if (found.horizon === null || found.ended !== null || found.endedT !== null) return null;
-    const offset = this.#reads.axisOf(stretches)?.offsetOf(last.hello) ?? 0;
+    const offset = this.reads.axisOf(stretches)?.offsetOf(last.hello) ?? 0;
     return Math.max(0, found.horizon + offset);
   }
 
   /** What the host found out about a proof stands in the queue: where its bytes are, and an error that came after the events. */
   #withQueue(report: RunReport): RunReport {
-    const attempt = this.#reads.db.prepare(
+    const attempt = this.reads.db.prepare(
       'SELECT outcome, sha256, path, code, message FROM proof_attempt WHERE proof = ? AND attempt = ? AND run = ?',
     );
     for (const proof of report.proofs) {
@@ -152,7 +154,7 @@ export class RunReads {
   }
 
   #factsOf(row: RunRow, stretches: Stretch[]): RunFacts {
-    const db = this.#reads.db;
+    const db = this.reads.db;
     const count = (sql: string) =>
       stretches.reduce(
         (sum, stretch) => sum + ((db.prepare(sql).pluck().get(stretch.id, stretch.seqFrom, stretch.seqTo) as number | null) ?? 0),
@@ -170,7 +172,9 @@ export class RunReads {
       engine: row.engine,
       backend: row.backend,
       emulate: row.emulate,
-      scheduler: JSON.parse(row.scheduler) as Scheduler,
+      scheduler: JSON.parse(row.scheduler) as Scheduler | null,
+      found: JSON.parse(row.found) as Record<string, string>,
+      importedFrom: row.imported_from,
       lost: count('SELECT sum(count - filled) FROM loss WHERE process = ? AND seq_from >= ? AND seq_from <= ?'),
       unparsed: journals.reduce((sum, { unparsed }) => sum + unparsed, 0),
       peakRssBytes: journals.reduce<number | null>((most, { peak }) => (peak === null ? most : Math.max(most ?? 0, peak)), null),

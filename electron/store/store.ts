@@ -120,6 +120,16 @@ async function openThreads(options: StoreOptions, lock: FolderLock | null, readO
     readEvents: (input) => reader.call('readEvents', input),
     showProof: (proof) => reader.call('showProof', proof),
     proofFile: (proof) => reader.call('proofFile', proof),
+    idle: (run) => reader.call('idle', run),
+    gaps: (input) => reader.call('gaps', input),
+    simulate: (input) => reader.call('simulate', input),
+    compare: (runs) => reader.call('compare', runs),
+    beginImport: (input) => call('beginImport', input),
+    importPiece: (id, base64) => call('importPiece', id, base64),
+    endImport: (id) => call('endImport', id),
+    beginExport: (input) => reader.call('beginExport', input),
+    exportPiece: (id) => reader.call('exportPiece', id),
+    stopExport: (id) => reader.call('stopExport', id),
     backup: (file) => call('backup', file),
     async close() {
       await reader.end();

@@ -2,7 +2,7 @@
  * What the store offers to the host: records, calls and subscriptions. Everything here crosses a thread boundary by structured clone.
  * Every promise rejects with an InterlockError; after a resolved call the change is durable (synchronous=FULL).
  */
-import type { ProofSummary } from '../contract/api.ts';
+import type { CheckedInput, CallOutput, ProofSummary } from '../contract/api.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { HostStatus, LiveMessage, LiveSnapshot, Notice } from '../contract/live.ts';
@@ -224,6 +224,20 @@ export interface Store {
   showProof(proof: string): Promise<{ summary: ProofSummary; report: ProofReport | null }>;
   /** Where a proof's bytes are. */
   proofFile(proof: string): Promise<{ sha256: string; path: string } | null>;
+
+  // What it means. `run` may be `last`.
+  idle(run: string): Promise<CallOutput<'idle'>>;
+  gaps(input: CheckedInput<'gaps'>): Promise<CallOutput<'gaps'>>;
+  simulate(input: CheckedInput<'simulate'>): Promise<CallOutput<'simulate'>>;
+  compare(runs: string[]): Promise<CallOutput<'compare'>>;
+
+  // Runs that come from elsewhere, and go there
+  beginImport(input: CheckedInput<'import_begin'>): Promise<CallOutput<'import_begin'>>;
+  importPiece(id: string, base64: string): Promise<CallOutput<'import_piece'>>;
+  endImport(id: string): Promise<CallOutput<'import_end'>>;
+  beginExport(input: CheckedInput<'export_begin'>): Promise<CallOutput<'export_begin'>>;
+  exportPiece(id: string): Promise<CallOutput<'export_piece'>>;
+  stopExport(id: string): Promise<void>;
 
   /** A consistent copy of the database by VACUUM INTO; refuses to overwrite. */
   backup(path: string): Promise<void>;

@@ -9,7 +9,8 @@ import { makeEvent, makeRun, makeState, SCHEDULER } from '../support/journal.ts'
 import { parseLanes } from '../support/lanes.ts';
 
 const FACTS: RunFacts = {
-  run: 'r1', uid: 'u', state: 'running', endedBy: null, engine: 'builtin', backend: 'cpu', emulate: null, scheduler: SCHEDULER, lost: 0,
+  run: 'r1', uid: 'u', state: 'running', endedBy: null, engine: 'builtin', backend: 'cpu', emulate: null, scheduler: SCHEDULER, found: {},
+  importedFrom: null, lost: 0,
   unparsed: 0, peakRssBytes: null, processes: [],
 }; // prettier-ignore
 

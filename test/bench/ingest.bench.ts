@@ -82,7 +82,7 @@ function analyse(): number {
   const builder = new RunReportBuilder();
   builder.beginProcess(events[0] as EventOf<'hello'>, 0);
   for (const event of events) builder.take(event);
-  builder.build({ run: 'r1', uid: '', state: 'finished', endedBy: null, engine: '', backend: 'cpu', emulate: null, scheduler: SCHEDULER, lost: 0, unparsed: 0, peakRssBytes: null, processes: [] }, null); // prettier-ignore
+  builder.build({ run: 'r1', uid: '', state: 'finished', endedBy: null, engine: '', backend: 'cpu', emulate: null, scheduler: SCHEDULER, found: {}, importedFrom: null, lost: 0, unparsed: 0, peakRssBytes: null, processes: [] }, null); // prettier-ignore
   return seconds(since);
 }
 

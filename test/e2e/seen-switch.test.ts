@@ -31,7 +31,7 @@ describe.skipIf(!hasProver)('a switch of scheduler under load (needs the built p
     const { runs } = await host.client.list_runs({});
     const said = JSON.stringify([(await host.client.status({})).notices, runs.map((run) => [run.run, run.state, run.ended_by])]);
     expect(
-      runs.map((run) => run.scheduler.preset),
+      runs.map((run) => run.scheduler?.preset),
       said,
     ).toEqual(['per-partition', 'interlock']);
     const [after, before] = runs.map((run) => run.run) as [string, string];

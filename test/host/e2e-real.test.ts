@@ -21,7 +21,7 @@ describe.skipIf(!existsSync(PROVER))('with the real prover (needs the built prov
     expect(new Set(Object.values(await t.states()))).toEqual(new Set(['valid']));
     expect((await t.client.status({})).prover.pid).toBe(pid);
     const { runs } = await t.client.list_runs({});
-    expect(runs.map((run) => run.scheduler.preset)).toEqual(['per-partition', 'interlock']);
+    expect(runs.map((run) => run.scheduler?.preset)).toEqual(['per-partition', 'interlock']);
     expect(runs.reduce((sum, run) => sum + run.proofs.valid, 0)).toBe(7);
     const pages = await Promise.all(runs.map((run) => t.client.read_events({ run: run.run, limit: 5000 })));
     expect(pages.flatMap((page) => page.lines).filter((line) => line.includes('"params_load_started"'))).toHaveLength(1);

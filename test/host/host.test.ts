@@ -96,7 +96,7 @@ describe('switching', () => {
     expect(new Set(Object.values(await t.states()))).toEqual(new Set(['valid']));
     expect(await pidOf(t)).toBe(pid);
     const { runs } = await t.client.list_runs({});
-    expect(runs.map((run) => [run.scheduler.preset, run.state])).toEqual([
+    expect(runs.map((run) => [run.scheduler?.preset, run.state])).toEqual([
       ['batch', 'running'],
       ['interlock', 'finished'],
     ]);
@@ -126,9 +126,9 @@ describe('switching', () => {
     await expect(t.prove({ scheduler: { preset: 'batch' } })).rejects.toMatchObject({ code: 'other_scheduler' });
     await expect(t.prove({ backend: 'emulated' })).rejects.toMatchObject({ code: 'other_scheduler' });
     const switched = await t.prove({ scheduler: { preset: 'batch' }, switch: true });
-    expect(switched.scheduler.preset).toBe('batch');
+    expect(switched.scheduler?.preset).toBe('batch');
     await t.untilEnded([...proofs, ...switched.proofs]);
-    expect((await t.client.show_run({ run: 'last' })).scheduler.preset).toBe('batch');
+    expect((await t.client.show_run({ run: 'last' })).scheduler?.preset).toBe('batch');
   });
 
   it('never proves by one backend what was queued for another', async () => {

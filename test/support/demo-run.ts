@@ -185,6 +185,7 @@ function proofsAt(timeline: DemoTimeline, ns: number): LiveProof[] {
       return {
         proof: proof.proof,
         attempt: 1,
+        name: null,
         circuit: 'sha256',
         state: done ? proof.outcome : 'running',
         partitions: proof.states.map((history) => history.findLast((entry) => entry.atNs <= ns)?.state ?? 'pending'),
@@ -234,9 +235,9 @@ export function figuresAt(timeline: DemoTimeline, at: number): LiveFigures {
     run: windowsBetween(timeline, 0, ns),
     sparkline: options.devices.map((device, index) => ({
       device,
-      kernel: perSecond.map((windows) => windows && windows[index]!.kernel_ns / 1e9),
-      lock: perSecond.map((windows) => windows && windows[index]!.lock_held_ns / 1e9),
-      job: perSecond.map((windows) => windows && windows[index]!.job_span_ns / 1e9),
+      kernel: perSecond.map((windows) => windows && (windows[index]!.kernel_ns ?? 0) / 1e9),
+      lock: perSecond.map((windows) => windows && (windows[index]!.lock_held_ns ?? 0) / 1e9),
+      job: perSecond.map((windows) => windows && (windows[index]!.job_span_ns ?? 0) / 1e9),
     })),
     sPerProof: secondsPerProof(timeline, ns),
     latency: { lastS: latencies.at(-1) ?? null, medianS: sorted[Math.floor(sorted.length / 2)] ?? null, n: latencies.length },
@@ -273,6 +274,8 @@ function buildReport(run: string, backend: Backend, timeline: DemoTimeline, at: 
     backend,
     emulate: null,
     scheduler: timeline.options.scheduler,
+    found: {},
+    imported_from: null,
     started_wall_ns: `${DEMO_STARTED_MS}000000`,
     wall_ns: ns,
     s_per_proof: figures.value,
@@ -285,6 +288,7 @@ function buildReport(run: string, backend: Backend, timeline: DemoTimeline, at: 
       return {
         id: proof.proof,
         attempt: 1,
+        name: null,
         circuit: 'sha256',
         outcome: done ? proof.outcome : null,
         latency_ns: done ? proof.endedNs - proof.acceptedNs : null,
@@ -354,8 +358,8 @@ function hexOf(text: string): string {
 
 function toSummary(report: RunReport): RunSummary {
   const count = (outcome: string | null) => report.proofs.filter((proof) => proof.outcome === outcome).length;
-  const busiest = [...report.devices].sort((a, b) => b.kernel_ns - a.kernel_ns)[0];
-  const ratio = (ns: number | undefined) => (ns === undefined || report.wall_ns === 0 ? null : ns / report.wall_ns);
+  const busiest = [...report.devices].sort((a, b) => (b.kernel_ns ?? 0) - (a.kernel_ns ?? 0))[0];
+  const ratio = (ns: number | null | undefined) => (ns == null || report.wall_ns === 0 ? null : ns / report.wall_ns);
   return {
     run: report.run,
     state: report.state,
@@ -363,6 +367,7 @@ function toSummary(report: RunReport): RunSummary {
     engine: report.engine,
     backend: report.backend,
     scheduler: report.scheduler,
+    imported_from: null,
     started_wall_ns: report.started_wall_ns,
     wall_ns: report.wall_ns,
     proofs: { valid: count('valid'), invalid: count('invalid'), failed: count('failed'), interrupted: 0, running: count(null) },

@@ -8,6 +8,17 @@ const COMMON: Flags = {
   help: { takes: 'switch', short: '-h', help: 'print this help' },
 };
 
+/** Settings of a scheduler; as flags of `simulate` they belong to no configuration. */
+const TUNING: Flags = {
+  dispatch: { takes: 'value', shape: 'batch|partition', help: 'what is released to the device at once' },
+  order: { takes: 'value', shape: 'fifo|proof-first|shortest-first|deadline', help: 'which partition goes next' },
+  'gpu-workers': { takes: 'value', shape: 'N', help: 'host threads that feed a device' },
+  'lock-scope': { takes: 'value', shape: 'job|kernels', help: 'what the device lock covers' },
+  'partitions-in-flight': { takes: 'value', shape: 'N', help: 'partitions with a permit at once' },
+  'proofs-in-flight': { takes: 'value', shape: 'N', help: 'proofs with a partition in work at once' },
+  'synthesis-workers': { takes: 'value', shape: 'N', help: 'partitions synthesised at once' },
+};
+
 const SCHEDULER: Flags = {
   backend: { takes: 'value', shape: 'cpu|emulated|cuda', key: 'backend', help: 'what stands behind a device' },
   scheduler: { takes: 'value', shape: 'batch|per-partition|interlock', key: 'scheduler.preset', help: 'preset (default interlock)' },
@@ -60,6 +71,81 @@ export const COMMANDS = {
   },
   show: { words: 'RUN', leastWords: 1, mostWords: 1, help: 'show a run (an id, or last)', flags: COMMON },
   events: { words: 'RUN', leastWords: 1, mostWords: 1, help: 'print every event of a run as NDJSON', flags: COMMON },
+  idle: { words: 'RUN', leastWords: 1, mostWords: 1, help: 'say why each device was idle', flags: COMMON },
+  gaps: {
+    words: 'RUN',
+    leastWords: 1,
+    mostWords: 1,
+    help: 'list the gaps between kernels, longest first',
+    flags: {
+      min: { takes: 'value', shape: '10ms', help: 'shortest gap that is listed (default 10ms)' },
+      limit: { takes: 'value', shape: 'N', help: 'at most this many (default 20; 1000 with --json)' },
+      ...COMMON,
+    },
+  },
+  simulate: {
+    words: '[RUN]',
+    leastWords: 0,
+    mostWords: 1,
+    help: 'predict what another scheduler would do with a run',
+    flags: {
+      scheduler: { takes: 'value', shape: 'batch|per-partition|interlock', help: 'preset instead of the run’s own' },
+      ...TUNING,
+      fit: { takes: 'value', shape: 'FILE', help: 'stage times from a table (CSV or JSON) instead of a run' },
+      proofs: { takes: 'value', shape: 'N', help: 'proofs to simulate' },
+      rounds: { takes: 'value', shape: 'N', help: 'simulated runs (default 20)' },
+      seed: { takes: 'value', shape: 'N', help: 'seed of the resampling (default 1)' },
+      ...COMMON,
+    },
+  },
+  compare: {
+    words: 'RUN RUN …',
+    leastWords: 2,
+    mostWords: 8,
+    help: 'set runs beside each other: what differs, what it brought',
+    flags: COMMON,
+  },
+  experiment: {
+    words: '',
+    leastWords: 0,
+    mostWords: 0,
+    help: 'run two schedulers in turns and say which is faster',
+    flags: {
+      a: { takes: 'value', shape: 'SPEC', help: 'a scheduler: preset[,setting=value …], e.g. per-partition' },
+      b: { takes: 'value', shape: 'SPEC', help: 'the other, e.g. interlock,gpu_workers=2' },
+      rounds: { takes: 'value', shape: 'N', help: 'pairs of blocks (default 5)' },
+      proofs: { takes: 'value', shape: 'N', help: 'proofs of a block that count (default 5)' },
+      backend: { takes: 'value', shape: 'cpu|emulated|cuda', key: 'backend', help: 'what stands behind a device' },
+      emulate: { takes: 'value', shape: 'SPEC', key: 'emulate', help: 'durations of the emulated stages' },
+      circuit: { takes: 'value', shape: 'sha256|squarings', help: 'built-in circuit (default sha256)' },
+      constraints: { takes: 'value', shape: 'N', help: 'size of a partition' },
+      partitions: { takes: 'value', shape: 'N', help: 'partitions of a proof (default 10)' },
+      ...COMMON,
+    },
+  },
+  import: {
+    words: 'FILE|-',
+    leastWords: 1,
+    mostWords: 1,
+    help: 'take in a log of the cuzk daemon, or a run from another machine',
+    flags: {
+      follow: { takes: 'switch', help: 'the file grows (or - : a pipe): go on, live on screen, until interrupted' },
+      ...COMMON,
+    },
+  },
+  export: {
+    words: 'RUN',
+    leastWords: 1,
+    mostWords: 1,
+    help: 'write a run as csv, ndjson, chrome, sqlite or html',
+    flags: {
+      format: { takes: 'value', shape: 'csv|ndjson|chrome|sqlite|html', help: 'what to write' },
+      output: { takes: 'value', short: '-o', shape: 'FILE', help: 'where (a folder for csv; - is standard output)' },
+      force: { takes: 'switch', help: 'overwrite' },
+      redact: { takes: 'switch', help: 'without home paths, host names and secrets' },
+      ...COMMON,
+    },
+  },
   proof: {
     words: 'ID',
     leastWords: 1,

@@ -39,7 +39,7 @@ export class LiveLine {
     if (loading) parts.push(`loading params of ${loading.circuit}`);
     const [device] = this.#figures?.last60s ?? [];
     if (device && device.wall_ns > 0) {
-      const share = (ns: number) => `${((100 * ns) / device.wall_ns).toFixed(0)} %`;
+      const share = (ns: number | null) => (ns === null ? 'not recorded' : `${((100 * ns) / device.wall_ns).toFixed(0)} %`);
       parts.push(`kernel ${share(device.kernel_ns)} · lock ${share(device.lock_held_ns)} · job ${share(device.job_span_ns)}`);
     }
     const perProof = this.#figures?.sPerProof.value ?? null;

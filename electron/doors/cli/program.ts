@@ -14,6 +14,11 @@ import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { COMMANDS, helpText, type CommandName, type CommandSpec } from './flags.ts';
 import type { Output } from './output.ts';
 import { changeCommand } from './change.ts';
+import { compareCommand } from './compare.ts';
+import { exportCommand } from './export.ts';
+import { idleCommand } from './idle.ts';
+import { importCommand } from './import.ts';
+import { simulateCommand } from './simulate.ts';
 import { proveCommand } from './prove.ts';
 import { readCommand } from './read.ts';
 
@@ -112,6 +117,18 @@ async function dispatch(call: Call): Promise<number> {
     case 'switch':
     case 'link':
       return changeCommand(call);
+    case 'idle':
+    case 'gaps':
+      return idleCommand(call);
+    case 'import':
+      return importCommand(call);
+    case 'export':
+      return exportCommand(call);
+    case 'simulate':
+      return simulateCommand(call);
+    case 'compare':
+    case 'experiment':
+      return compareCommand(call);
     default:
       return readCommand(call);
   }

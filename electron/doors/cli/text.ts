@@ -5,13 +5,14 @@ import { schedulerLabel } from '../../contract/scheduler.ts';
 import { formatBytes } from '../../contract/units.ts';
 import { visibleText } from '../../contract/visible-text.ts';
 
-export function seconds(ns: number): string {
+export function seconds(ns: number | null): string {
+  if (ns === null) return 'not recorded';
   const s = ns / 1e9;
   return s >= 100 ? `${s.toFixed(0)} s` : s >= 10 ? `${s.toFixed(1)} s` : `${s.toFixed(2)} s`;
 }
 
-export function ratio(part: number, whole: number): string {
-  return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–';
+export function ratio(part: number | null, whole: number): string {
+  return whole > 0 && part !== null ? `${((100 * part) / whole).toFixed(1)} %` : '–';
 }
 
 /** `2026-11-30 17:41:47 +01:00`: local, with its offset, the same in every language. */

@@ -7,6 +7,7 @@ import { sql as processesAndRuns } from './010-processes-and-runs.ts';
 import { sql as queue } from './020-queue.ts';
 import { sql as events } from './030-events.ts';
 import { sql as facts } from './040-facts.ts';
+import { sql as imports } from './050-imports.ts';
 
 export interface Migration {
   version: number;
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 20, name: 'queue', sql: queue },
   { version: 30, name: 'events', sql: events },
   { version: 40, name: 'facts', sql: facts },
+  { version: 50, name: 'imports and holds', sql: imports },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
