@@ -227,6 +227,7 @@ export class LiveView {
     return {
       last60s: this.#meters.windows(Math.max(0, toNs - 60 * NS_PER_S), toNs, open),
       run: this.#meters.windows(0, toNs, open),
+      idle: [],
       sparkline: this.#meters.sparkline(toNs, open),
       sPerProof: computeSecondsPerProof(this.#ends, this.#options.proofsInFlight),
       latency: {

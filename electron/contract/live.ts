@@ -5,6 +5,7 @@
  * All instants are ns since the run's start.
  */
 import type { Backend, Scheduler } from './scheduler.ts';
+import type { Cause, Group, IdleParts } from './idle.ts';
 import type { DeviceWindows, ProofState, SecondsPerProof } from './run-report.ts';
 import type { ErrorCode } from './errors.ts';
 
@@ -87,10 +88,30 @@ export interface LiveProof {
   error: string | null;
 }
 
+/**
+ * Why a device was idle so far. kernel_ns + Σ idle + Σ provisional + Σ groups + unknown_ns = wall_ns. What is not named is 0. The final
+ * nanoseconds never fall; `provisional` may still change its cause with the device's next pick-up, or turn out as unknown.
+ */
+export interface DeviceIdleLive {
+  device: string;
+  /** From the run's start to the horizon, or to its end. */
+  wall_ns: number;
+  /** Null where kernels are not recorded (then 0 in the identity). */
+  kernel_ns: number | null;
+  /** Final alone. */
+  idle_ns: Partial<Record<Cause, number>>;
+  provisional: Partial<Record<Cause, number>>;
+  groups: Partial<Record<Group, number>>;
+  unknown_ns: number;
+  /** The steady stretch that s/proof is measured over, divided by its proofs; null where there are too few. */
+  steady: { from_ns: number; to_ns: number; proofs: number; per_proof: IdleParts } | null;
+}
+
 /** Windows of the trailing 60 s and of the run, per device. */
 export interface LiveFigures {
   last60s: DeviceWindows[];
   run: DeviceWindows[];
+  idle: DeviceIdleLive[];
   /** Kernel, lock, job ratio of each of the last 60 whole seconds, oldest first; null where nothing is known. */
   sparkline: { device: string; kernel: (number | null)[]; lock: (number | null)[]; job: (number | null)[] }[];
   sPerProof: SecondsPerProof;
