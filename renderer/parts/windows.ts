@@ -25,10 +25,14 @@ export const WINDOWS = [
 
 export type WindowKey = (typeof WINDOWS)[number]['key'];
 
+/** Said of a window for which the record has no events: an imported log may have no kernel lines, or no lock that can be placed. */
+export const NOT_RECORDED = 'not recorded';
+
 export interface WindowValue {
-  ns: number;
-  sumNs: number;
-  /** Null where there is no time to divide by. */
+  /** Null: not recorded. */
+  ns: number | null;
+  sumNs: number | null;
+  /** Null where it is not recorded, or where there is no time to divide by. */
   ratio: number | null;
 }
 
@@ -38,13 +42,21 @@ export function windowOf(windows: DeviceWindows, key: WindowKey): WindowValue {
     lock: [windows.lock_held_ns, windows.lock_held_sum_ns] as const,
     job: [windows.job_span_ns, windows.job_span_sum_ns] as const,
   }[key];
-  return { ns, sumNs, ratio: windows.wall_ns > 0 ? ns / windows.wall_ns : null };
+  return { ns, sumNs, ratio: ns !== null && windows.wall_ns > 0 ? ns / windows.wall_ns : null };
+}
+
+/** `46.3 %`, or that it is not recorded. */
+export function windowText(windows: DeviceWindows, key: WindowKey): string {
+  const { ns, ratio } = windowOf(windows, key);
+  return ns === null ? NOT_RECORDED : `${formatPercent(ratio)}\u00a0%`;
 }
 
 /** What a reader sees on hover: the definition and the measure behind the figure. */
 export function explainWindow(windows: DeviceWindows, key: WindowKey, span: string): string {
   const words = WINDOWS.find((window) => window.key === key)!;
   const { ns, sumNs, ratio } = windowOf(windows, key);
+  if (ns === null)
+    return `${words.name}, ${span}: not recorded on ${windows.device}. The record has no events from which it could be measured; that is not the same as none. ${words.definition}`;
   return `${words.name}, ${span}: ${formatPercent(ratio)} % = ${formatDuration(ns)} of ${formatDuration(windows.wall_ns)} on ${windows.device}. ${words.definition} Union over workers and streams; their plain sum is ${formatDuration(sumNs)}.`;
 }
 

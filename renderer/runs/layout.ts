@@ -1,6 +1,7 @@
 /** Columns of the run list and their orders. Pure. */
 import type { RunSummary } from '../../electron/contract/run-report.ts';
-import { countOf } from '../parts/durations.ts';
+import { countOf, formatPercent, NONE } from '../parts/durations.ts';
+import { NOT_RECORDED } from '../parts/windows.ts';
 
 export type SortKey =
   'started' | 'state' | 'backend' | 'scheduler' | 'lasted' | 'proofs' | 's_per_proof' | 'kernel' | 'lock' | 'job' | 'missing';
@@ -11,7 +12,7 @@ const VALUES: Record<SortKey, (run: RunSummary) => Comparable> = {
   started: (run) => run.started_wall_ns.padStart(20, '0'),
   state: (run) => run.state,
   backend: (run) => run.backend,
-  scheduler: (run) => `${run.scheduler.preset}${run.scheduler.overrides.join()}`,
+  scheduler: (run) => run.scheduler && `${run.scheduler.preset}${run.scheduler.overrides.join()}`,
   lasted: (run) => run.wall_ns,
   proofs: (run) => run.proofs.valid,
   s_per_proof: (run) => run.s_per_proof,
@@ -30,6 +31,12 @@ export function sortRuns(runs: readonly RunSummary[], key: SortKey, ascending: b
     const order = x < y ? -1 : x > y ? 1 : 0;
     return ascending ? order : -order;
   });
+}
+
+/** A window's share as the list prints it. An imported log may have no events to measure a window by: that is said, not dashed. */
+export function windowShare(run: Pick<RunSummary, 'imported_from'>, ratio: number | null): string {
+  if (ratio !== null) return `${formatPercent(ratio)}\u00a0%`;
+  return run.imported_from === null ? NONE : NOT_RECORDED;
 }
 
 /** `complete`, or how much is missing. */

@@ -233,6 +233,7 @@ export function figuresAt(timeline: DemoTimeline, at: number): LiveFigures {
   return {
     last60s: windowsBetween(timeline, Math.max(0, ns - 60e9), ns),
     run: windowsBetween(timeline, 0, ns),
+    idle: [],
     sparkline: options.devices.map((device, index) => ({
       device,
       kernel: perSecond.map((windows) => windows && (windows[index]!.kernel_ns ?? 0) / 1e9),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RunSummary } from '../../../electron/contract/run-report.ts';
 import { HostLink } from '../../../renderer/link/host-link.svelte.ts';
-import { completenessOf, sortRuns } from '../../../renderer/runs/layout.ts';
+import { completenessOf, sortRuns, windowShare } from '../../../renderer/runs/layout.ts';
 import { RunsController } from '../../../renderer/runs/runs-controller.svelte.ts';
 import { createDemoRun } from '../../support/demo-run.ts';
 import { FakeTransport } from '../../support/fake-transport.ts';
@@ -20,6 +20,15 @@ describe('the run list', () => {
   test('instants beyond 2^53 sort exactly', () => {
     const runs = [make('early', { started_wall_ns: '1796025600000000001' }), make('late', { started_wall_ns: '1796025600000000002' })];
     expect(sortRuns(runs, 'started', false).map((run) => run.run)).toEqual(['late', 'early']);
+  });
+
+  test('a window that an imported log has no events for is said to be not recorded, never 0', () => {
+    expect(windowShare({ imported_from: 'cuzk.log' }, null)).toBe('not recorded');
+    expect(windowShare({ imported_from: null }, null)).toBe('–');
+    expect(windowShare({ imported_from: 'cuzk.log' }, 0)).toBe('0.0\u00a0%');
+    const runs = [make('a', { scheduler: null }), make('b')];
+    expect(sortRuns(runs, 'scheduler', true).map((run) => run.run)).toEqual(['b', 'a']);
+    expect(sortRuns(runs, 'scheduler', false).map((run) => run.run)).toEqual(['b', 'a']);
   });
 
   test('completeness in words', () => {
