@@ -28,7 +28,7 @@ export const ROOMS = [
     room: 'electron/formats',
     in: 'electron/formats/',
     rooms: ['electron/contract/', 'electron/analysis/'],
-    packages: ['node:stream', 'node:stream/promises', 'node:string_decoder', 'node:buffer', 'valibot'],
+    packages: ['node:stream', 'node:stream/promises', 'node:string_decoder', 'node:buffer', 'node:crypto', 'valibot'],
   },
   {
     room: 'electron/store',
