@@ -17,13 +17,14 @@ import type { EventName, JournalLine, StateLine, TimelineEvent } from '../contra
 import { decodeLine } from '../formats/journal/decode.ts';
 import type { LineSink } from '../formats/journal/lines.ts';
 import { JournalTail, type JournalFiles, type TailFact } from '../formats/journal/tail.ts';
+import type { WritingDictionary } from './dictionary.ts';
 import { EventWriter, type Written } from './event-writer.ts';
 import { explainFailedWrite } from './failures.ts';
 import { writeMarker } from './folder.ts';
 import { emptyBatch, type Follower } from './follower.ts';
 import { LiveFeed } from './live-feed.ts';
 import { reopenWriter, type Db } from './open.ts';
-import { Processes } from './processes.ts';
+import { NO_JOURNAL, Processes } from './processes.ts';
 import { inTransaction, Queue } from './queue.ts';
 import type { IngestStatus } from './types.ts';
 import { WalCare } from './wal-care.ts';
@@ -143,8 +144,8 @@ export class Ingest {
     }
     return {
       lagNs,
-      lost: this.#poisoned ? 0 : count('SELECT sum(count - filled) FROM loss'),
-      unparsed: this.#poisoned ? 0 : count('SELECT sum(unparsed) FROM journal'),
+      lost: this.#poisoned ? 0 : count(`SELECT sum(l.count - l.filled) FROM loss l JOIN journal j ON j.process = l.process WHERE j.path <> '${NO_JOURNAL}'`),
+      unparsed: this.#poisoned ? 0 : count(`SELECT sum(unparsed) FROM journal WHERE path <> '${NO_JOURNAL}'`),
       failing: this.#failing,
       following: [...this.#followers.values()].map((follower) => ({
         process: follower.process,
@@ -166,6 +167,22 @@ export class Ingest {
       this.#judge(error, false);
       throw error;
     }
+  }
+
+  /** A transaction of somebody else on this connection, with the words and attempts that all share. */
+  transact<T>(work: (db: Db, dictionary: WritingDictionary) => T): T {
+    return this.guard(() => {
+      const { dictionary } = this.#writer;
+      try {
+        const value = inTransaction(this.#db, () => work(this.#db, dictionary));
+        dictionary.committed();
+        this.#wal.afterCommit();
+        return value;
+      } catch (error) {
+        dictionary.forget();
+        throw error;
+      }
+    });
   }
 
   /** Commits what was read, now. */

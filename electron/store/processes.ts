@@ -24,6 +24,9 @@ interface ProcessRow {
   last_state: string | null;
 }
 
+/** Path of the journal of a process that never ran here. */
+export const NO_JOURNAL = '';
+
 const SELECT_PROCESS = `SELECT p.id, p.process, p.pid, p.start_ticks, p.folder, p.backend, p.run, p.started_wall_ms,
   j.path, j.committed_bytes, j.last_seq, j.horizon, j.last_state FROM process p JOIN journal j ON j.process = p.id`;
 
@@ -39,16 +42,8 @@ export class Processes {
   createRun(start: RunStart): { run: string; uid: string } {
     return inTransaction(this.#db, () => {
       const uid = randomUUID();
-      let number = ((this.#db.prepare(`SELECT seq FROM sqlite_sequence WHERE name = 'run'`).pluck().get() as number | undefined) ?? 0) + 1;
-      // A journal may have named a run of its own.
-      while (this.#db.prepare('SELECT 1 FROM run WHERE run = ? OR id = ?').get(`r${number}`, number)) number += 1;
-      const run = `r${number}`;
-      this.#db
-        .prepare(
-          `INSERT INTO run (id, run, uid, state, engine, backend, emulate, scheduler, created_wall_ms) VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?)`,
-        )
-        .run(number, run, uid, start.engine, start.backend, start.emulate, JSON.stringify(start.scheduler), this.#wallMs());
-      return { run, uid };
+      const { engine, backend, emulate, scheduler } = start;
+      return { run: insertRun(this.#db, { uid, engine, backend, emulate, scheduler: JSON.stringify(scheduler) }, this.#wallMs()), uid };
     });
   }
 
@@ -68,9 +63,10 @@ export class Processes {
     this.#db.prepare('UPDATE run SET summary = ? WHERE run = ?').run(summary, run);
   }
 
+  /** Of this host: one that is being imported is nobody's to close. */
   openRuns(): OpenRun[] {
     const rows = this.#db
-      .prepare(`SELECT run, uid, engine, backend, emulate, scheduler, created_wall_ms FROM run WHERE state = 'running' ORDER BY id`)
+      .prepare(`SELECT run, uid, engine, backend, emulate, scheduler, created_wall_ms FROM run WHERE state = 'running' AND imported_from IS NULL ORDER BY id`)
       .all() as {
       run: string;
       uid: string;
@@ -105,7 +101,7 @@ export class Processes {
   }
 
   liveProcesses(): ProcessRecord[] {
-    return (this.#db.prepare(`${SELECT_PROCESS} WHERE p.ended IS NULL ORDER BY p.id`).all() as ProcessRow[]).map(toRecord);
+    return (this.#db.prepare(`${SELECT_PROCESS} WHERE p.ended IS NULL AND j.path <> '${NO_JOURNAL}' ORDER BY p.id`).all() as ProcessRow[]).map(toRecord);
   }
 
   journalsLeft(): ProcessRecord[] {
@@ -174,6 +170,22 @@ export class Processes {
       .run(wallMs, notice.severity, notice.code, notice.message).lastInsertRowid;
     return { id: Number(id), wallMs, ...notice };
   }
+}
+
+/** Gives a run the next number and answers its id. Within the caller's transaction. `scheduler`: JSON. */
+export function insertRun(
+  db: Db,
+  run: { uid: string; engine: string; backend: string; emulate: string | null; scheduler: string },
+  wallMs: number,
+): string {
+  let number = ((db.prepare(`SELECT seq FROM sqlite_sequence WHERE name = 'run'`).pluck().get() as number | undefined) ?? 0) + 1;
+  // A journal may have named a run of its own.
+  while (db.prepare('SELECT 1 FROM run WHERE run = ? OR id = ?').get(`r${number}`, number)) number += 1;
+  const name = `r${number}`;
+  db.prepare(
+    `INSERT INTO run (id, run, uid, state, engine, backend, emulate, scheduler, created_wall_ms) VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?)`,
+  ).run(number, name, run.uid, run.engine, run.backend, run.emulate, run.scheduler, wallMs);
+  return name;
 }
 
 export function listNotices(db: Db, limit: number): Notice[] {

@@ -48,7 +48,7 @@ export class Reads {
         `SELECT rp.process AS id, p.process, rp.seq_from AS seqFrom, rp.started_t AS startedT,
            CASE WHEN EXISTS (SELECT 1 FROM run_process later WHERE later.process = rp.process AND later.seq_from > rp.seq_from)
              THEN rp.seq_to ELSE NULL END AS seqTo
-         FROM run_process rp JOIN process p ON p.id = rp.process WHERE rp.run = ? ORDER BY rp.process`,
+         FROM run_process rp JOIN process p ON p.id = rp.process WHERE rp.run = ? ORDER BY rp.place, rp.process`,
       )
       .all(run) as (Omit<Stretch, 'hello' | 'seqTo'> & { seqTo: number | null })[];
     return rows.flatMap((row) => {

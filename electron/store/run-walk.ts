@@ -19,7 +19,7 @@ export function endOf(reads: Reads, run: string, stretch: Stretch): number | nul
     .prepare(
       `SELECT j.horizon, p.ended, rp.ended_t AS endedT, (SELECT r.state FROM run r WHERE r.run = rp.run) AS state,
          (SELECT max(t) FROM event WHERE process = rp.process AND seq >= rp.seq_from AND seq <= ?) AS lastT,
-         (SELECT count(*) FROM run_process later WHERE later.run = rp.run AND later.process > rp.process) AS later
+         (SELECT count(*) FROM run_process later WHERE later.run = rp.run AND (later.place, later.process) > (rp.place, rp.process)) AS later
        FROM run_process rp JOIN process p ON p.id = rp.process JOIN journal j ON j.process = rp.process WHERE rp.run = ? AND rp.process = ?`,
     )
     .get(stretch.seqTo, run, stretch.id) as {

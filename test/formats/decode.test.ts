@@ -118,7 +118,7 @@ test('2^53 − 1 passes exactly', () => {
 });
 
 test('a newer format is told as such, whatever else the line has', () => {
-  expect(decodeLine('{"seq":0,"t":0,"e":"hello","format":2,"new":1}', 0)).toMatchObject({ ok: false, tooNew: true });
+  expect(decodeLine('{"seq":0,"t":0,"e":"hello","format":3,"new":1}', 0)).toMatchObject({ ok: false, tooNew: true });
 });
 
 test('no text makes it throw', () => {

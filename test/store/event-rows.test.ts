@@ -60,6 +60,9 @@ test('every event lies where it always lay', () => {
     proof_ended: 'proof+attempt a=bytes b=outcome {sha256 file code message}',
     proof_returned: 'proof+attempt {reason}',
     clock_map: 'device {device_ns error_ns}',
+    proof_named: 'proof+attempt {name kind}',
+    call_started: 'proof+attempt partition device worker',
+    measured: 'proof+attempt partition device worker {durations}',
   });
 });
 

@@ -71,6 +71,27 @@ test('40: facts name a process that is there', () => {
   ).toThrow(/CHECK/);
 });
 
+test('50: an imported run says where it came from; a hold is told once', () => {
+  const db = openAt(50);
+  db.exec(`${insertRun}; ${insertProcess}; INSERT INTO run_process (run, process, started_seq, started_t, seq_from) VALUES ('r1', 1, 0, 0, 0)`);
+  expect(db.prepare('SELECT found, imported_from, origin_run, importing FROM run').get()).toEqual({
+    found: '{}',
+    imported_from: null,
+    origin_run: null,
+    importing: null,
+  });
+  expect(db.prepare('SELECT place FROM run_process').pluck().get()).toBe(0);
+  const hold = (run: string, boot: string) =>
+    db.exec(`INSERT INTO hold (run, boot_id, from_ns, reason) VALUES (${run}, ${boot}, '9007199254740993', 'paused')`);
+  hold('NULL', `'b'`);
+  hold('NULL', `'b'`);
+  hold(`'r1'`, 'NULL');
+  expect(() => hold(`'r1'`, 'NULL')).toThrow(/UNIQUE/);
+  expect(() => hold(`'r2'`, 'NULL')).toThrow(/FOREIGN KEY/);
+  expect(() => db.exec(`INSERT INTO imported_attempt (run, proof, attempt) VALUES ('r2', 'p1', 1)`)).toThrow(/FOREIGN KEY/);
+  expect(db.prepare('SELECT from_ns FROM hold').pluck().all()).toEqual(Array.from({ length: 3 }, () => '9007199254740993'));
+});
+
 test('what an older schema holds is there after all later steps', () => {
   const db = openAt(10);
   db.exec(`${insertRun}; ${insertProcess}`);

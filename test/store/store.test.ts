@@ -133,7 +133,7 @@ test('a journal of a newer format, or of another process, is left alone', async 
   const folder = tempFolder();
   const store = await openTestStore(folder);
   const { journal } = await beginProcess(store, folder);
-  writeFileSync(journal, makeRun({ proofs: 1, partitions: 1 }).text.replace('"format":1', '"format":2'));
+  writeFileSync(journal, makeRun({ proofs: 1, partitions: 1 }).text.replace('"format":1', '"format":3'));
   await store.follow(PROCESS_A);
   await store.finishFollowing(PROCESS_A);
   expect(store.notices).toMatchObject([{ code: 'journal_too_new', severity: 'error' }]);

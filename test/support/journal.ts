@@ -29,6 +29,7 @@ const DEFAULTS: Record<string, unknown> = {
   priority: 2, submitted_wall_ns: '1796043668729000001', deadline_wall_ns: null, outcome: 'valid', sha256: 'ab'.repeat(32),
   file: 'p1.1.proof.json', code: null, message: null, ring: 'w0', count: 3, t_from: 0, t_to: 0, since: 0, detail: '', step_ns: '-5',
   deadline: 0, by: 'command', ok: true, digest: 'cd'.repeat(32), stage: 'device', device_ns: '17', error_ns: 5,
+  name: 'C2 of sector 1 (f01000)', kind: 'porep-c2', durations: { lock_held: 5 },
 }; // prettier-ignore
 
 /** An event with every field filled in, those given replaced. Codes and messages that may not be null become words. */

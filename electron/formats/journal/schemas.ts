@@ -39,6 +39,7 @@ const SCHEMAS: Record<string, v.GenericSchema> = {
   'state.synthesisers': v.array(v.strictObject({ synthesiser: uint, ...work })),
   'state.lock': v.array(v.strictObject({ device: id, holder: uintOrNull })),
   'state.proofs': v.array(v.strictObject({ proof: id, attempt: uint, partitions: uint, done: uint })),
+  'measured.durations': v.record(id, uint),
   'state.params': v.array(v.strictObject({ circuit: id, is: v.picklist(['absent', 'loading', 'resident']) })),
 };
 
