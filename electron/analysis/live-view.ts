@@ -26,7 +26,8 @@ import { LiveMeters } from './live-meters.ts';
 import { ProofBook, type ProofEntry } from './proof-book.ts';
 import { RunAxis } from './run-axis.ts';
 import { SpanTracker, type Span, type TrackedKind } from './spans.ts';
-import { computeSecondsPerProof, medianOfSorted } from './throughput.ts';
+import { medianOfSorted } from './statistics.ts';
+import { computeSecondsPerProof } from './throughput.ts';
 
 export interface LiveViewOptions {
   run: string;

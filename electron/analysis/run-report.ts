@@ -11,11 +11,12 @@ import { NS_PER_S, type Nanoseconds } from '../contract/units.ts';
 import { ProofBook, type ProofEntry } from './proof-book.ts';
 import { RunAxis } from './run-axis.ts';
 import { SpanTracker, type Span } from './spans.ts';
-import { computeMedian, computeSecondsPerProof } from './throughput.ts';
+import { computeMedian } from './statistics.ts';
+import { computeSecondsPerProof } from './throughput.ts';
 import { isWindowKind, makeWindows, WindowMeter, WINDOWS, type WindowKind } from './windows.ts';
 
 /** Raised whenever the same events would give another report. */
-export const ANALYSIS_VERSION = 1;
+export const ANALYSIS_VERSION = 2;
 
 /** What is known of a run beside its events. */
 export interface RunFacts {
