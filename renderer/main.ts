@@ -6,6 +6,7 @@ import { page } from './link/page.ts';
 import { browserSurroundings, createWebTransport } from './link/web-link.ts';
 import { getWindowTransport } from './link/window-link.ts';
 import './shared/tokens.css';
+import './shared/cause-tokens.css';
 import './shared/base.css';
 import './shared/table.css';
 
