@@ -27,7 +27,10 @@ export interface SimulationReport {
     scheduler: Scheduler;
     predicted_s_per_proof: Range | null;
     measured_s_per_proof: number | null;
+    /** predicted / measured − 1. */
     error_ratio: number | null;
+    /** Of the simulated round in the middle: what `devices` below is to be compared with. */
+    devices: DeviceIdle[];
   } | null;
   s_per_proof: Range | null;
   latency_s: Range | null;
