@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { InterlockError } from '../contract/errors.ts';
 import type { Notice } from '../contract/live.ts';
 import type { EventName } from '../contract/timeline-events.ts';
+import { Experiments } from './experiments.ts';
 import { toStoreFailure } from './failures.ts';
 import { Ingest } from './ingest.ts';
 import { journalFiles } from './journal-files.ts';
@@ -74,6 +75,9 @@ function writingCalls(opened: Opened): WriterCalls {
   tell({ told: 'opened', readOnly: null, notices, uuid: getMeta(ingest.db, 'uuid') ?? '', unclean: opened.unclean });
   const imports = new Imports();
   const queue = <T>(work: (queue: Queue) => T): T => ingest.guard(() => work(ingest.queue));
+  // Made anew each time: the connection may have been thrown away.
+  const experiments = <T>(work: (experiments: Experiments) => T): T =>
+    ingest.guard(() => work(new Experiments(ingest.db, () => workerClock.wallMs())));
   const records = <T>(work: (processes: Processes) => T): T => ingest.guard(() => work(ingest.processes));
   return {
     addProofs: (specs) => queue((q) => q.addProofs(specs)),
@@ -110,6 +114,11 @@ function writingCalls(opened: Opened): WriterCalls {
     beginImport: (input) => imports.begin(input),
     importPiece: (id, base64) => imports.piece(id, base64),
     endImport: (id) => imports.end(id),
+    createExperiment: (start) => experiments((x) => x.create(start)),
+    beginBlock: (experiment, block, specs) => experiments((x) => x.beginBlock(experiment, block, specs)),
+    endBlock: (experiment, position, end) => experiments((x) => x.endBlock(experiment, position, end)),
+    endExperiment: (experiment, end) => experiments((x) => x.end(experiment, end)),
+    openExperiments: () => experiments((x) => x.open()),
     backup(file) {
       ingest.flush();
       ingest.guard(() => ingest.db.prepare('VACUUM INTO ?').run(file));
@@ -172,6 +181,11 @@ function readingCalls(opened: Opened): WriterCalls {
     beginImport: refuse,
     importPiece: refuse,
     endImport: refuse,
+    createExperiment: refuse,
+    beginBlock: refuse,
+    endBlock: refuse,
+    endExperiment: refuse,
+    openExperiments: () => [],
     backup: (file) => (db ? void db.prepare('VACUUM INTO ?').run(file) : refuse()),
     close() {
       db?.close();

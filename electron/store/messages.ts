@@ -1,13 +1,15 @@
 /** What travels between the store's door and its threads: typed calls with numbers, and told events. */
+import type { BlockPlan } from '../analysis/experiment.ts';
 import type { CallOutput, CheckedInput, ProofSummary } from '../contract/api.ts';
 import type { Failure } from '../contract/errors.ts';
 import type { LiveMessage, LiveSnapshot, Notice } from '../contract/live.ts';
 import type { ProofReport, RunReport, RunSummary } from '../contract/run-report.ts';
 import type { EventName, StateLine } from '../contract/timeline-events.ts';
+import type { ExperimentReport } from '../contract/what-if.ts';
 import type { FoundNotice, ReadOnly } from './open.ts';
 import type {
-  CommittedBatch, FinishAnswer, IngestStatus, JournalVerdict, OpenRun, ProcessEnd, ProcessRecord, ProcessStart, ProofFinish, ProofSpec,
-  RunClose, RunningProof, RunStart, WaitingProof,
+  BlockEnd, CommittedBatch, ExperimentEnd, ExperimentStart, FinishAnswer, IngestStatus, JournalVerdict, OpenExperiment, OpenRun, ProcessEnd,
+  ProcessRecord, ProcessStart, ProofFinish, ProofSpec, RunClose, RunningProof, RunStart, WaitingProof,
 } from './types.ts'; // prettier-ignore
 
 /** The calls of the writing thread. */
@@ -42,6 +44,11 @@ export interface WriterCalls {
   beginImport(input: CheckedInput<'import_begin'>): CallOutput<'import_begin'>;
   importPiece(id: string, base64: string): CallOutput<'import_piece'> | Promise<CallOutput<'import_piece'>>;
   endImport(id: string): CallOutput<'import_end'> | Promise<CallOutput<'import_end'>>;
+  createExperiment(start: ExperimentStart): { experiment: string };
+  beginBlock(experiment: string, block: BlockPlan, specs: ProofSpec[]): { position: number; proofs: string[] };
+  endBlock(experiment: string, position: number, end: BlockEnd): void;
+  endExperiment(experiment: string, end: ExperimentEnd): void;
+  openExperiments(): OpenExperiment[];
   close(): void;
 }
 
@@ -64,6 +71,7 @@ export interface ReaderCalls {
   gaps(input: CheckedInput<'gaps'>): CallOutput<'gaps'>;
   simulate(input: CheckedInput<'simulate'>): CallOutput<'simulate'>;
   compare(runs: string[]): CallOutput<'compare'>;
+  showExperiment(experiment: string): ExperimentReport;
   beginExport(input: CheckedInput<'export_begin'>): CallOutput<'export_begin'> | Promise<CallOutput<'export_begin'>>;
   exportPiece(id: string): CallOutput<'export_piece'>;
   stopExport(id: string): void;

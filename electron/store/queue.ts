@@ -38,20 +38,7 @@ export class Queue {
   }
 
   addProofs(specs: ProofSpec[]): string[] {
-    return this.#write(() => {
-      const next = this.#db.prepare(
-        `INSERT INTO proof (proof, state, priority, position, circuit, partitions, seed, submitted_wall_ns, deadline_wall_ns, created_wall_ms)
-         VALUES (?, 'waiting', ?, ?, ?, ?, ?, ?, ?, ?)`,
-      );
-      const now = this.#wallMs();
-      let id = this.#lastId();
-      return specs.map((spec) => {
-        id += 1;
-        const proof = `p${id}`;
-        next.run(proof, spec.priority, id, spec.circuit, spec.partitions, spec.seed, spec.submittedWallNs, spec.deadlineWallNs, now);
-        return proof;
-      });
-    });
+    return this.#write(() => insertProofs(this.#db, specs, this.#wallMs()).proofs);
   }
 
   takeWaiting(limit: number): WaitingProof[] {
@@ -187,13 +174,25 @@ export class Queue {
     return row;
   }
 
-  #lastId(): number {
-    return (this.#db.prepare(`SELECT seq FROM sqlite_sequence WHERE name = 'proof'`).pluck().get() as number | undefined) ?? 0;
-  }
-
   #write<T>(work: () => T): T {
     return inTransaction(this.#db, work);
   }
+}
+
+/** Queues proofs, inside of a transaction. Their ids follow one another. */
+export function insertProofs(db: Db, specs: ProofSpec[], nowMs: number): { proofs: string[]; firstId: number; lastId: number } {
+  const next = db.prepare(
+    `INSERT INTO proof (proof, state, priority, position, circuit, partitions, seed, submitted_wall_ns, deadline_wall_ns, created_wall_ms)
+     VALUES (?, 'waiting', ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const before = (db.prepare(`SELECT seq FROM sqlite_sequence WHERE name = 'proof'`).pluck().get() as number | undefined) ?? 0;
+  const proofs = specs.map((spec, index) => {
+    const id = before + index + 1;
+    const proof = `p${id}`;
+    next.run(proof, spec.priority, id, spec.circuit, spec.partitions, spec.seed, spec.submittedWallNs, spec.deadlineWallNs, nowMs);
+    return proof;
+  });
+  return { proofs, firstId: before + 1, lastId: before + specs.length };
 }
 
 /** BEGIN IMMEDIATE … COMMIT: a read that turns into a write would fail at once, whatever the timeout. */

@@ -8,6 +8,7 @@ import { listNotices } from './processes.ts';
 import { listProofs, readProofFile } from './queue.ts';
 import { Exports } from './export-reads.ts';
 import { readComparison } from './comparison-reads.ts';
+import { readExperiment } from './experiments.ts';
 import { readGaps, readIdle } from './idle-reads.ts';
 import { Reads } from './reads.ts';
 import { RunReads } from './run-reads.ts';
@@ -44,6 +45,7 @@ const calls: ReaderCalls = {
   gaps: (input) => readGaps(reads().runs, input),
   simulate: (input) => readSimulation(reads().runs, input),
   compare: (runs) => readComparison(reads().runs, runs),
+  showExperiment: (experiment) => readExperiment(reads().reads.db, experiment),
   beginExport: (input) => exports.begin(reads().runs, input),
   exportPiece: (id) => exports.piece(id),
   stopExport: (id) => exports.stop(id),

@@ -3,12 +3,14 @@
  * Every promise rejects with an InterlockError; after a resolved call the change is durable (synchronous=FULL).
  */
 import type { CheckedInput, CallOutput, ProofSummary } from '../contract/api.ts';
+import type { BlockPlan } from '../analysis/experiment.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { HostStatus, LiveMessage, LiveSnapshot, Notice } from '../contract/live.ts';
 import type { ProofOutcome, ProofReport, RunReport, RunState, RunSummary } from '../contract/run-report.ts';
 import type { Backend, Scheduler } from '../contract/scheduler.ts';
 import type { EventName, StateLine, TimelineEvent } from '../contract/timeline-events.ts';
+import type { ExperimentReport } from '../contract/what-if.ts';
 
 export interface StoreOptions {
   /** The data folder; made (0700) if absent. */
@@ -143,6 +145,36 @@ export interface IngestStatus extends Pick<HostStatus['ingest'], 'lagNs' | 'lost
   following: FollowStatus[];
 }
 
+export interface ExperimentStart {
+  a: Scheduler;
+  b: Scheduler;
+  rounds: number;
+  proofsPerBlock: number;
+  warmUpProofs: number;
+  /** The host's set-up to go back to, in the host's own words. */
+  before: string;
+}
+export interface BlockEnd {
+  run: string | null;
+  sPerProof: number | null;
+  /** How many are in `sPerProof`. */
+  proofs: number;
+}
+export interface ExperimentEnd {
+  state: 'done' | 'stopped' | 'failed';
+  message: string | null;
+}
+/** One without an end. */
+export interface OpenExperiment {
+  experiment: string;
+  before: string;
+  /** How far it came. */
+  round: number;
+  rounds: number;
+  /** Proofs of its blocks that wait or are in a prover. */
+  proofs: string[];
+}
+
 /** Events of one process that have just become durable, in seq order. */
 export interface CommittedBatch {
   process: string;
@@ -203,6 +235,16 @@ export interface Store {
   recordStep(process: string | null, step: string, detail?: Record<string, unknown>): Promise<void>;
   recordNotice(notice: { severity: Notice['severity']; code: Notice['code']; message: string }): Promise<Notice>;
   listNotices(limit: number): Promise<Notice[]>;
+
+  // Experiments
+  createExperiment(start: ExperimentStart): Promise<{ experiment: string }>;
+  /** Queues the block's proofs and notes whose they are, both or neither. */
+  beginBlock(experiment: string, block: BlockPlan, specs: ProofSpec[]): Promise<{ position: number; proofs: string[] }>;
+  endBlock(experiment: string, position: number, end: BlockEnd): Promise<void>;
+  /** Only one that runs can end; a second end changes nothing. */
+  endExperiment(experiment: string, end: ExperimentEnd): Promise<void>;
+  openExperiments(): Promise<OpenExperiment[]>;
+  showExperiment(experiment: string): Promise<ExperimentReport>;
 
   // What is heard
   /** After each commit. With `names` only those events come (and batches without any are left out): cheaper. */

@@ -73,7 +73,9 @@ test('40: facts name a process that is there', () => {
 
 test('50: an imported run says where it came from; a hold is told once', () => {
   const db = openAt(50);
-  db.exec(`${insertRun}; ${insertProcess}; INSERT INTO run_process (run, process, started_seq, started_t, seq_from) VALUES ('r1', 1, 0, 0, 0)`);
+  db.exec(
+    `${insertRun}; ${insertProcess}; INSERT INTO run_process (run, process, started_seq, started_t, seq_from) VALUES ('r1', 1, 0, 0, 0)`,
+  );
   expect(db.prepare('SELECT found, imported_from, origin_run, importing FROM run').get()).toEqual({
     found: '{}',
     imported_from: null,
@@ -90,6 +92,25 @@ test('50: an imported run says where it came from; a hold is told once', () => {
   expect(() => hold(`'r2'`, 'NULL')).toThrow(/FOREIGN KEY/);
   expect(() => db.exec(`INSERT INTO imported_attempt (run, proof, attempt) VALUES ('r2', 'p1', 1)`)).toThrow(/FOREIGN KEY/);
   expect(db.prepare('SELECT from_ns FROM hold').pluck().all()).toEqual(Array.from({ length: 3 }, () => '9007199254740993'));
+});
+
+test('60: a block belongs to an experiment, and both have one of the known words', () => {
+  const db = openAt(60);
+  const experiment = (state: string) =>
+    db.exec(
+      `INSERT INTO experiment (experiment, state, a, b, before, rounds, proofs_per_block, warm_up_proofs, started_wall_ms)
+       VALUES ('x1', '${state}', '{}', '{}', '{}', 5, 5, 2, 1)`,
+    );
+  const block = (side: string) =>
+    db.exec(
+      `INSERT INTO experiment_block (experiment, position, round, side, warm_up, first_proof, last_proof) VALUES (1, 0, 0, '${side}', 1, 1, 2)`,
+    );
+  expect(() => block('a')).toThrow(/FOREIGN KEY/);
+  expect(() => experiment('paused')).toThrow(/CHECK/);
+  experiment('running');
+  expect(() => block('c')).toThrow(/CHECK/);
+  block('a');
+  expect(db.prepare('SELECT run, s_per_proof, proofs FROM experiment_block').get()).toEqual({ run: null, s_per_proof: null, proofs: 0 });
 });
 
 test('what an older schema holds is there after all later steps', () => {

@@ -8,6 +8,7 @@ import { sql as queue } from './020-queue.ts';
 import { sql as events } from './030-events.ts';
 import { sql as facts } from './040-facts.ts';
 import { sql as imports } from './050-imports.ts';
+import { sql as experiments } from './060-experiments.ts';
 
 export interface Migration {
   version: number;
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 30, name: 'events', sql: events },
   { version: 40, name: 'facts', sql: facts },
   { version: 50, name: 'imports and holds', sql: imports },
+  { version: 60, name: 'experiments', sql: experiments },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
