@@ -4,12 +4,13 @@ import { CIRCUIT_DEFAULTS, type CheckedInput, type ConfigValue, type DoctorCheck
 import type { Clock } from '../contract/clock.ts';
 import { InterlockError } from '../contract/errors.ts';
 import type { HostStatus } from '../contract/live.ts';
-import { resolveScheduler, schedulerLabel, type Backend, type MachineFacts, type SchedulerSpec } from '../contract/scheduler.ts';
+import type { Backend, MachineFacts, SchedulerSpec } from '../contract/scheduler.ts';
 import type { Store } from '../store/types.ts';
-import { proofNumber, sameDevices, sameSetup, type Plan, type Setup } from './plan.ts';
-import { createExperiments } from './experiments.ts';
+import type { Experiments } from './experiments.ts';
+import { describeSetup, proofNumber, sameDevices, sameSetup, type Plan, type Setup } from './plan.ts';
 import { historyReads } from './history-reads.ts';
 import type { ProofQueue } from './proof-queue.ts';
+import { setupFor, withdrawProofs } from './setups.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export interface CallDeps {
@@ -18,6 +19,7 @@ export interface CallDeps {
   plan: Plan;
   queue: ProofQueue;
   supervisor: Supervisor;
+  experiments: Experiments;
   machine: MachineFacts;
   /** Backends that this build's engine has. */
   backends: readonly Backend[];
@@ -32,20 +34,8 @@ export interface CallDeps {
 export function createHandlers(deps: CallDeps): Handlers {
   const { store, plan, queue, supervisor } = deps;
 
-  function setupFor(spec: SchedulerSpec | undefined, backend: Backend | undefined, emulate: string | undefined): Setup {
-    const base = plan.next?.setup ?? plan.active;
-    const wanted = backend ?? (emulate !== undefined ? 'emulated' : base.backend);
-    if (!deps.backends.includes(wanted)) {
-      const has = deps.backends.join(', ');
-      throw new InterlockError('backend_unavailable', `This prover has no backend ${wanted}; it has ${has}.`, { backend: wanted });
-    }
-    if (emulate !== undefined && wanted !== 'emulated') {
-      throw new InterlockError('usage', `emulate goes with the backend emulated, not with ${wanted}.`);
-    }
-    const chosen = spec ?? base.spec;
-    const keeps = wanted === 'emulated' && base.backend === 'emulated' ? base.emulate : null;
-    return { spec: chosen, scheduler: resolveScheduler(chosen, deps.machine), backend: wanted, emulate: emulate ?? keeps };
-  }
+  const setupOf = (spec: unknown, backend: Backend | undefined, emulate: string | undefined) =>
+    setupFor(deps, spec as SchedulerSpec | undefined, backend, emulate);
 
   async function isBusy(): Promise<boolean> {
     const counts = await store.countProofs();
@@ -63,12 +53,8 @@ export function createHandlers(deps: CallDeps): Handlers {
     return sameDevices(setup, plan.active) ? queue.inProver : counts.waiting + counts.running;
   }
 
-  async function switchTo(setup: Setup, firstProof: number | null): Promise<void> {
-    if (plan.next && !sameSetup(plan.next.setup, setup)) {
-      throw new InterlockError('busy', `A switch to ${describe(plan.next.setup)} waits already.`);
-    }
-    plan.next = sameSetup(setup, plan.active) ? null : { setup, firstProof: plan.next?.firstProof ?? firstProof };
-    await plan.save();
+  async function switchTo(setup: Setup): Promise<void> {
+    await plan.switchTo(setup, null);
     deps.onChange();
   }
 
@@ -80,18 +66,21 @@ export function createHandlers(deps: CallDeps): Handlers {
 
   async function prove(input: CheckedInput<'prove'>) {
     refuseWhenClosing();
-    const setup = setupFor(input.scheduler as SchedulerSpec | undefined, input.backend, input.emulate);
+    deps.experiments.refuseOthers();
+    const setup = setupOf(input.scheduler, input.backend, input.emulate);
     const target = plan.next?.setup ?? plan.active;
     const differs = !sameSetup(setup, target);
-    if (differs && plan.next) throw new InterlockError('busy', `A switch to ${describe(plan.next.setup)} waits already.`);
+    if (differs && plan.next) throw new InterlockError('busy', `A switch to ${describeSetup(plan.next.setup)} waits already.`);
     if (differs && !input.switch && (await isBusy())) {
-      const message = `Proofs are in work or wait under ${describe(target)}; you asked for ${describe(setup)}. Add --switch to change once they allow it.`;
-      throw new InterlockError('other_scheduler', message, { active: describe(target), asked: describe(setup) });
+      const message = `Proofs are in work or wait under ${describeSetup(target)}; you asked for ${describeSetup(setup)}. Add --switch to change once they allow it.`;
+      throw new InterlockError('other_scheduler', message, { active: describeSetup(target), asked: describeSetup(setup) });
     }
+    // Once more, after the wait above: from here to the queue nothing comes in between.
+    deps.experiments.refuseOthers();
     const constraints = input.constraints ?? CIRCUIT_DEFAULTS[input.circuit];
     const wallNs = `${BigInt(deps.clock.wallMs()) * 1_000_000n}`;
     // The switch is noted first: a proof must never be there without the set-up it is meant for.
-    if (differs) await switchTo(setup, null);
+    if (differs) await switchTo(setup);
     const proofs = await store.addProofs(
       Array.from({ length: input.count }, () => ({
         circuit: `${input.circuit}-${constraints}`,
@@ -115,7 +104,14 @@ export function createHandlers(deps: CallDeps): Handlers {
   return {
     status: () => deps.readStatus(),
     ...historyReads(store),
-    ...createExperiments(),
+    start_experiment: (input) => {
+      refuseWhenClosing();
+      return deps.experiments.start(input);
+    },
+    stop_experiment: (input) => {
+      refuseWhenClosing();
+      return deps.experiments.stop(input.experiment);
+    },
     import_begin: (input) => {
       refuseWhenClosing();
       return store.beginImport(input);
@@ -125,28 +121,22 @@ export function createHandlers(deps: CallDeps): Handlers {
     prove,
     withdraw: async (input) => {
       refuseWhenClosing();
-      const states = await store.withdraw(input.proofs);
-      for (const entry of states) {
-        const holding = entry.state === 'stopping' ? queue.holding(entry.proof) : null;
-        if (!holding) continue;
-        holding.withdrawAsked = true;
-        const answer = await supervisor.process?.withdraw(entry.proof).catch(() => 'unknown' as const);
-        if (answer === 'returned') entry.state = 'withdrawn';
-      }
+      const states = await withdrawProofs(deps, input.proofs);
       deps.onChange();
       return { states };
     },
     switch_scheduler: async (input) => {
       refuseWhenClosing();
-      const setup = setupFor(input.scheduler as SchedulerSpec, input.backend, input.emulate);
+      deps.experiments.refuseOthers();
+      const setup = setupOf(input.scheduler, input.backend, input.emulate);
       const waitsForProofs = await waitsFor(setup);
       const restarts = restartsFor(setup);
-      await switchTo(setup, null);
+      await switchTo(setup);
       queue.pump();
       return { scheduler: setup.scheduler, restarts, waitsForProofs };
     },
     resolve_scheduler: async (input) => {
-      const setup = setupFor(input.scheduler as SchedulerSpec, input.backend, undefined);
+      const setup = setupOf(input.scheduler, input.backend, undefined);
       return { scheduler: setup.scheduler, restarts: restartsFor(setup), waitsForProofs: await waitsFor(setup) };
     },
     stop: (input) => {
@@ -169,8 +159,4 @@ export function createHandlers(deps: CallDeps): Handlers {
     show_config: () => Promise.resolve({ values: deps.configValues }),
     make_link: async () => ({ url: await deps.makeLink() }),
   };
-}
-
-function describe(setup: Setup): string {
-  return `${schedulerLabel(setup.scheduler)} on ${setup.backend}${setup.emulate ? ` (${setup.emulate})` : ''}`;
 }

@@ -16,6 +16,7 @@ export type HistoryReads = Pick<
   | 'gaps'
   | 'simulate'
   | 'compare'
+  | 'show_experiment'
   | 'export_begin'
   | 'export_piece'
   | 'export_stop'
@@ -32,6 +33,7 @@ export function historyReads(store: Store): HistoryReads {
     gaps: (input) => store.gaps(input),
     simulate: (input) => store.simulate(input),
     compare: (input) => store.compare(input.runs),
+    show_experiment: (input) => store.showExperiment(input.experiment),
     export_begin: (input) => store.beginExport(input),
     export_piece: (input) => store.exportPiece(input.export),
     export_stop: async (input) => {

@@ -21,6 +21,7 @@ import { systemClock } from './clock.ts';
 import { CrashWindow } from './crash-window.ts';
 import { runDoctor } from './doctor.ts';
 import { writeDurably } from './durable-files.ts';
+import { createExperiments } from './experiments.ts';
 import { readMachine } from './machine.ts';
 import { dataLayout, preparePrivateFolder } from './paths.ts';
 import { Plan, type Setup } from './plan.ts';
@@ -149,6 +150,18 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
   const statusDeps = { store, plan, queue, supervisor, clock, machine, version: options.version, dataFolder };
   const broadcast: Broadcast = new Broadcast(store, clock, () => readStatus(statusDeps));
 
+  const experiments = createExperiments({
+    store,
+    clock,
+    plan,
+    queue,
+    supervisor,
+    machine,
+    backends: BACKENDS_HERE,
+    notify,
+    onChange: changed,
+  });
+
   const planProblem = plan.load(machine);
   if (planProblem !== null)
     notify('warning', 'corrupt_data', `The set-up kept in active.json was left out (${planProblem}); the default is used.`);
@@ -163,6 +176,7 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
         await supervisor.adopt(adopted, setup, record);
       },
     });
+    await experiments.recover();
     graceS = options.graceS ?? (await graceFromHistory());
   }
 
@@ -183,6 +197,7 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
     plan,
     queue,
     supervisor,
+    experiments,
     machine,
     backends: BACKENDS_HERE,
     configValues: options.configValues ?? [],
@@ -209,6 +224,7 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
   queue.pump();
 
   async function shutDown(how: 'drain' | 'now'): Promise<void> {
+    await experiments.close();
     await queue.stopFeeding();
     await supervisor.end(how, 'the host is closing');
     await queue.idle();

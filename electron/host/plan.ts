@@ -7,12 +7,14 @@
  */
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
+import { InterlockError } from '../contract/errors.ts';
 import { parseUntrusted } from '../contract/json.ts';
 import {
   BACKENDS,
   SchedulerSpecSchema,
   resolveScheduler,
   sameScheduler,
+  schedulerLabel,
   type Backend,
   type MachineFacts,
   type Scheduler,
@@ -49,6 +51,23 @@ export function sameSetup(a: Setup, b: Setup): boolean {
   return sameDevices(a, b) && sameScheduler(a.scheduler, b.scheduler);
 }
 
+/** As it is kept: what was asked for, not what this machine makes of it. */
+export function encodeSetup({ spec, backend, emulate }: Setup): string {
+  return JSON.stringify({ spec, backend, emulate });
+}
+
+export function decodeSetup(text: string, machine: MachineFacts): Setup {
+  return buildSetup(v.parse(StoredSetup, parseUntrusted(text)), machine);
+}
+
+function buildSetup(stored: v.InferOutput<typeof StoredSetup>, machine: MachineFacts): Setup {
+  return { ...stored, scheduler: resolveScheduler(stored.spec, machine) };
+}
+
+export function describeSetup(setup: Setup): string {
+  return `${schedulerLabel(setup.scheduler)} on ${setup.backend}${setup.emulate ? ` (${setup.emulate})` : ''}`;
+}
+
 /** `p57` → 57; foreign ids come first. */
 export function proofNumber(proof: string): number {
   return Number(/^p(\d+)$/.exec(proof)?.[1] ?? 0);
@@ -74,9 +93,8 @@ export class Plan {
     }
     try {
       const stored = v.parse(StoredPlan, parseUntrusted(text));
-      const build = (s: v.InferOutput<typeof StoredSetup>): Setup => ({ ...s, scheduler: resolveScheduler(s.spec, machine) });
-      this.active = build(stored.active);
-      this.next = stored.next && { setup: build(stored.next.setup), firstProof: stored.next.firstProof };
+      this.active = buildSetup(stored.active, machine);
+      this.next = stored.next && { setup: buildSetup(stored.next.setup, machine), firstProof: stored.next.firstProof };
       return null;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
@@ -91,6 +109,15 @@ export class Plan {
       next: this.next && { setup: strip(this.next.setup), firstProof: this.next.firstProof },
     };
     await writeDurably(this.#path, `${JSON.stringify(stored, null, 2)}\n`, { replace: true });
+  }
+
+  /** Notes a switch; to what is active already there is none. Fails with `busy` where another one waits. */
+  async switchTo(setup: Setup, firstProof: number | null): Promise<void> {
+    if (this.next && !sameSetup(this.next.setup, setup)) {
+      throw new InterlockError('busy', `A switch to ${describeSetup(this.next.setup)} waits already.`);
+    }
+    this.next = sameSetup(setup, this.active) ? null : { setup, firstProof: this.next?.firstProof ?? firstProof };
+    await this.save();
   }
 
   /** True while proofs of this number may go to the prover. */
