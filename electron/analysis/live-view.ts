@@ -31,7 +31,8 @@ import { computeSecondsPerProof } from './throughput.ts';
 
 export interface LiveViewOptions {
   run: string;
-  proofsInFlight: number;
+  /** Null: as many as were in work at the same time. */
+  proofsInFlight: number | null;
   memoryBudgetBytes: number | null;
 }
 
@@ -80,6 +81,8 @@ export class LiveView {
   readonly #sortedLatencies: Nanoseconds[] = [];
   readonly #counts = { valid: 0, invalid: 0, failed: 0 };
   readonly #counted = new WeakSet<ProofEntry>();
+  readonly #running = new Set<ProofEntry>();
+  #mostAtOnce = 1;
   #state: StateLine | null = null;
   #peakRss: number | null = null;
   readonly #params = new Map<string, 'absent' | 'loading' | 'resident'>();
@@ -230,7 +233,7 @@ export class LiveView {
       run: this.#meters.windows(0, toNs, open),
       idle: [],
       sparkline: this.#meters.sparkline(toNs, open),
-      sPerProof: computeSecondsPerProof(this.#ends, this.#options.proofsInFlight),
+      sPerProof: computeSecondsPerProof(this.#ends, this.#options.proofsInFlight ?? this.#mostAtOnce),
       latency: {
         lastS: this.#latencies.at(-1) ?? null,
         medianS: inSeconds(medianOfSorted(this.#sortedLatencies)),
@@ -277,6 +280,9 @@ export class LiveView {
 
   #proofChanged(entry: ProofEntry): void {
     this.#changed.proofs.add(entry);
+    if (entry.endedNs === null && entry.acceptedNs !== null) this.#running.add(entry);
+    else this.#running.delete(entry);
+    this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#running.size);
     if (entry.outcome === null || this.#counted.has(entry)) return;
     this.#counted.add(entry);
     if (entry.outcome !== 'interrupted') this.#counts[entry.outcome] += 1;

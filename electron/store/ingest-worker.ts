@@ -4,6 +4,7 @@ import { InterlockError } from '../contract/errors.ts';
 import type { Notice } from '../contract/live.ts';
 import type { EventName } from '../contract/timeline-events.ts';
 import { Experiments } from './experiments.ts';
+import { createRunFileReader } from '../formats/run-file/reader.ts';
 import { toStoreFailure } from './failures.ts';
 import { Ingest } from './ingest.ts';
 import { journalFiles } from './journal-files.ts';
@@ -73,7 +74,12 @@ function writingCalls(opened: Opened): WriterCalls {
   ticker.unref();
   const notices = opened.notices.map((notice) => ingest.processes.recordNotice(notice));
   tell({ told: 'opened', readOnly: null, notices, uuid: getMeta(ingest.db, 'uuid') ?? '', unclean: opened.unclean });
-  const imports = new Imports();
+  const imports = new Imports({
+    clock: workerClock,
+    transact: (work) => ingest.transact(work),
+    live,
+    readers: { runFile: createRunFileReader, log: createRunFileReader },
+  });
   const queue = <T>(work: (queue: Queue) => T): T => ingest.guard(() => work(ingest.queue));
   // Made anew each time: the connection may have been thrown away.
   const experiments = <T>(work: (experiments: Experiments) => T): T =>
@@ -123,8 +129,9 @@ function writingCalls(opened: Opened): WriterCalls {
       ingest.flush();
       ingest.guard(() => ingest.db.prepare('VACUUM INTO ?').run(file));
     },
-    close() {
+    async close() {
       clearInterval(ticker);
+      await imports.endAll();
       ingest.close();
       setMeta(ingest.db, 'clean_shutdown', '1');
       ingest.db.pragma('wal_checkpoint(TRUNCATE)');

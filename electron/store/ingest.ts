@@ -144,7 +144,9 @@ export class Ingest {
     }
     return {
       lagNs,
-      lost: this.#poisoned ? 0 : count(`SELECT sum(l.count - l.filled) FROM loss l JOIN journal j ON j.process = l.process WHERE j.path <> '${NO_JOURNAL}'`),
+      lost: this.#poisoned
+        ? 0
+        : count(`SELECT sum(l.count - l.filled) FROM loss l JOIN journal j ON j.process = l.process WHERE j.path <> '${NO_JOURNAL}'`),
       unparsed: this.#poisoned ? 0 : count(`SELECT sum(unparsed) FROM journal WHERE path <> '${NO_JOURNAL}'`),
       failing: this.#failing,
       following: [...this.#followers.values()].map((follower) => ({

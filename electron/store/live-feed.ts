@@ -1,12 +1,14 @@
 /**
  * Feeds the live view of the newest run with what was committed, and after a restart with what the history has of it. A run's view stays
- * until the next run begins.
+ * until the next run begins. A log that is followed has a view of its own, which is shown while it grows, and until our own run goes on.
  */
 import { LiveView } from '../analysis/live-view.ts';
 import type { Clock } from '../contract/clock.ts';
 import type { LiveMessage, LiveSnapshot } from '../contract/live.ts';
+import type { FedLoss } from '../analysis/run-feed.ts';
 import type { Scheduler } from '../contract/scheduler.ts';
 import type { EventOf, JournalLine, TimelineEvent } from '../contract/timeline-events.ts';
+import type { Nanoseconds } from '../contract/units.ts';
 import type { EventWriter, Written } from './event-writer.ts';
 import type { Db } from './open.ts';
 
@@ -20,7 +22,20 @@ interface KnownProcess {
   before: TimelineEvent[];
 }
 
-export class LiveFeed {
+/** What a followed import tells, in the order in which it became durable. */
+export interface ImportedLive {
+  beginRun(run: string, scheduler: Scheduler | null): void;
+  /** `originT`: the first process's `run_started`. */
+  beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds): void;
+  takeEvents(events: readonly TimelineEvent[]): void;
+  takeHorizon(t: Nanoseconds): void;
+  takeLoss(loss: FedLoss): void;
+  takeHold(fromNs: Nanoseconds, toNs: Nanoseconds | null): void;
+  endProcess(): void;
+  endRun(): void;
+}
+
+export class LiveFeed implements ImportedLive {
   readonly #clock: Clock;
   readonly #processes = new Map<string, KnownProcess>();
   #view: LiveView | null = null;
@@ -30,6 +45,9 @@ export class LiveFeed {
   #snapshotDue = true;
   #noRunTold = false;
   #figuresAtNs = 0;
+  /** Of the run that is imported and followed. */
+  #imported: LiveView | null = null;
+  #following = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -92,12 +110,55 @@ export class LiveFeed {
   }
 
   snapshot(run?: string): LiveSnapshot | null {
-    if (!this.#view || (run !== undefined && run !== 'last' && run !== this.#view.run)) return null;
-    return this.#view.snapshot(this.#nowNs());
+    const view = this.#imported ?? this.#view;
+    if (!view || (run !== undefined && run !== 'last' && run !== view.run)) return null;
+    return view.snapshot(this.#nowNs());
+  }
+
+  beginRun(run: string, scheduler: Scheduler | null): void {
+    this.#imported?.close();
+    this.#following = true;
+    this.#imported = new LiveView({
+      run,
+      proofsInFlight: scheduler?.proofs_in_flight ?? null,
+      memoryBudgetBytes: scheduler?.memory_budget_bytes ?? null,
+    });
+    this.#snapshotDue = true;
+  }
+
+  beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds): void {
+    this.#imported?.beginProcess(hello, originT);
+  }
+
+  takeEvents(events: readonly TimelineEvent[]): void {
+    for (const event of events) this.#imported?.take(event);
+  }
+
+  takeHorizon(t: Nanoseconds): void {
+    this.#imported?.takeMark({ e: 'mark', t, upto: -1 });
+  }
+
+  takeLoss(loss: FedLoss): void {
+    this.#imported?.takeLoss(loss.tFrom, loss.tTo);
+  }
+
+  takeHold(_fromNs: Nanoseconds, _toNs: Nanoseconds | null): void {}
+
+  endProcess(): void {
+    this.#imported?.endProcess();
+  }
+
+  endRun(): void {
+    this.#imported?.close();
+  }
+
+  /** It is shown until something of our own happens. */
+  importEnded(): void {
+    this.#following = false;
   }
 
   takeMessages(): LiveMessage[] {
-    const view = this.#view;
+    const view = this.#imported ?? this.#view;
     if (!view) {
       if (this.#noRunTold) return [];
       this.#noRunTold = true;
@@ -122,6 +183,7 @@ export class LiveFeed {
     const known = this.#processes.get(process);
     if (!known) return;
     if (event.e === 'run_started') this.#startRun(process, known, event);
+    if (this.#imported && !this.#following) this.#showOwn();
     const view = this.#ifCurrent(process);
     if (view) view.take(event);
     else if (known.before.length < 1_000) known.before.push(event);
@@ -145,6 +207,11 @@ export class LiveFeed {
     known.before = [];
   }
 
+  #showOwn(): void {
+    this.#imported = null;
+    this.#snapshotDue = true;
+  }
+
   #tellLosses(process: string, written: Written): void {
     const view = this.#ifCurrent(process);
     for (const loss of written.losses.splice(0)) view?.takeLoss(loss.tFrom, loss.tTo);
@@ -156,6 +223,8 @@ export class LiveFeed {
 
   /** Now on the run's clock: the prover and this host read the same monotonic clock. */
   #nowNs(): number {
+    // A log's clock is not ours: nothing is known beyond what it says.
+    if (this.#imported) return this.#imported.horizonNs;
     const view = this.#view;
     const known = this.#current === null ? undefined : this.#processes.get(this.#current);
     if (!view?.axis || !known || this.#originNs === null) return view?.horizonNs ?? 0;

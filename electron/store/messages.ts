@@ -49,7 +49,7 @@ export interface WriterCalls {
   endBlock(experiment: string, position: number, end: BlockEnd): void;
   endExperiment(experiment: string, end: ExperimentEnd): void;
   openExperiments(): OpenExperiment[];
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 /** The calls of the reading thread. */

@@ -66,7 +66,9 @@ export class Processes {
   /** Of this host: one that is being imported is nobody's to close. */
   openRuns(): OpenRun[] {
     const rows = this.#db
-      .prepare(`SELECT run, uid, engine, backend, emulate, scheduler, created_wall_ms FROM run WHERE state = 'running' AND imported_from IS NULL ORDER BY id`)
+      .prepare(
+        `SELECT run, uid, engine, backend, emulate, scheduler, created_wall_ms FROM run WHERE state = 'running' AND imported_from IS NULL ORDER BY id`,
+      )
       .all() as {
       run: string;
       uid: string;
@@ -101,7 +103,9 @@ export class Processes {
   }
 
   liveProcesses(): ProcessRecord[] {
-    return (this.#db.prepare(`${SELECT_PROCESS} WHERE p.ended IS NULL AND j.path <> '${NO_JOURNAL}' ORDER BY p.id`).all() as ProcessRow[]).map(toRecord);
+    return (
+      this.#db.prepare(`${SELECT_PROCESS} WHERE p.ended IS NULL AND j.path <> '${NO_JOURNAL}' ORDER BY p.id`).all() as ProcessRow[]
+    ).map(toRecord);
   }
 
   journalsLeft(): ProcessRecord[] {

@@ -140,12 +140,15 @@ export class RunReads {
 
   /** What the host found out about a proof stands in the queue: where its bytes are, and an error that came after the events. */
   #withQueue(report: RunReport): RunReport {
+    const table = report.imported_from === null ? 'proof_attempt' : 'imported_attempt';
     const attempt = this.reads.db.prepare(
-      'SELECT outcome, sha256, path, code, message FROM proof_attempt WHERE proof = ? AND attempt = ? AND run = ?',
+      `SELECT outcome, ${table === 'proof_attempt' ? 'path' : 'NULL AS path'}, code, message FROM ${table} WHERE proof = ? AND attempt = ? AND run = ?`,
     );
     for (const proof of report.proofs) {
+      // The bytes of another host's proof are not here.
+      if (report.imported_from !== null) proof.path = null;
       const found = attempt.get(proof.id, proof.attempt, report.run) as
-        { outcome: string | null; sha256: string | null; path: string | null; code: string | null; message: string | null } | undefined;
+        { outcome: string | null; path: string | null; code: string | null; message: string | null } | undefined;
       if (found?.outcome == null) continue;
       if (found.outcome === 'valid') proof.path = found.path ?? proof.path;
       else if (proof.error === null && found.message !== null) proof.error = { code: found.code ?? 'proof_failed', message: found.message };

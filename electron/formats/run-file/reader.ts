@@ -75,7 +75,7 @@ class RunFileReader implements ImportReader {
     if (this.#head !== null) {
       this.#problem('torn', 'The file ends without its last line: it is not whole. What came is taken as far as it goes.');
       this.#closeRun();
-    } else if (this.#place === 'start') this.#problem('torn', 'The file is empty.');
+    } else if (this.#place === 'start' && this.lines === 0) this.#problem('torn', 'The file is empty.');
   }
 
   #line(text: string, offset: number, end: number): void {
