@@ -167,10 +167,15 @@ class Picture:
         if worker.state in ("free", "dead"):
             return
         if name in SPANS:
-            self.open.append((SPANS[name], self.key(event), worker.device, event["worker"], t, index, event))
+            key = self.key(event)
+            for span in [one for one in self.open if (one[0], one[1]) == (SPANS[name], key)]:
+                self.open.remove(span)  # begins again: the end of the first never came
+                if span[0] == "kernel":
+                    self.lose_end(span, None)
+            self.open.append((SPANS[name], key, worker.device, event["worker"], t, index, event))
         elif name in SPAN_ENDS:
             key = self.key(event)
-            for span in reversed(self.open):
+            for span in self.open:
                 if (span[0], span[1]) == (SPAN_ENDS[name], key):
                     self.open.remove(span)
                     if span[0] != "wait":

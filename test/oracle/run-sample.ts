@@ -136,7 +136,7 @@ export function findPython(): string | null {
 
 /** The oracle's answers, in the order of the runs in the text. */
 export function askOracle(text: string): OracleRun[] {
-  const answer = spawnSync('python3', [ORACLE], { input: text, maxBuffer: 2 ** 30, encoding: 'utf8' });
+  const answer = spawnSync('python3', ['-B', ORACLE], { input: text, maxBuffer: 2 ** 30, encoding: 'utf8' });
   if (answer.status !== 0) throw new Error(`the oracle failed: ${answer.stderr}`);
   return answer.stdout
     .split('\n')
