@@ -5,8 +5,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { CAUSES, GROUPS } from '../../electron/contract/idle.ts';
 import { analyse, findDifferences, shrinkRun } from '../oracle/compare.ts';
 import { askOracle, findPython, writeRunFile, type OracleRun, type SampleRun } from '../oracle/run-sample.ts';
+import { readRecordedRuns } from '../oracle/recorded-runs.ts';
 import { makeRandomRun } from '../support/random-run.ts';
 
 const RUNS = Number(process.env['ORACLE_RUNS'] ?? 10_000);
@@ -31,6 +33,7 @@ test.skipIf(!python)(
   `${RUNS} random runs: analysis and oracle agree to the nanosecond${missing}`,
   () => {
     const wrong: string[] = [];
+    const met = new Set<string>();
     let seen = 0;
     for (let from = 0; from < RUNS; from += BATCH) {
       const runs = Array.from({ length: Math.min(BATCH, RUNS - from) }, (_, index) => makeRandomRun(FIRST_SEED + from + index));
@@ -38,11 +41,23 @@ test.skipIf(!python)(
       for (const [index, run] of runs.entries()) {
         seen += 1;
         const answer = answers[index] as OracleRun;
+        for (const device of Object.values(answer.devices)) {
+          const parts = { ...device.idle_ns, ...device.groups, kernel: device.kernel_ns, unknown: device.unknown_ns };
+          for (const [name, ns] of Object.entries(parts)) if (ns) met.add(name);
+        }
         if (findDifferences(answer, analyse(run)).length > 0) wrong.push(wrong.length < 5 ? explain(run) : `seed ${run.name.slice(1)}`);
       }
     }
     expect(seen).toBe(RUNS);
+    if (RUNS >= 1000) expect([...met].sort()).toEqual([...CAUSES, ...GROUPS, 'kernel', 'unknown'].sort());
     expect(wrong.length, `${wrong.length} of ${RUNS} runs differ:\n${wrong.slice(0, 50).join('\n')}`).toBe(0);
   },
   600_000,
 );
+
+test.skipIf(!python)(`recorded journals of the real prover: the same${missing}`, () => {
+  const runs = readRecordedRuns();
+  expect(runs.length).toBe(4);
+  const answers = askOracle(runs.map(writeRunFile).join(''));
+  for (const [index, run] of runs.entries()) expect(findDifferences(answers[index] as OracleRun, analyse(run)), run.name).toEqual([]);
+});

@@ -57,15 +57,17 @@ class Run:
         for process in self.processes:
             process.look(self.horizon)
         self.events = [step for process in self.processes for step in process.steps if step[2]["e"] != "state"]
-        ends = [t for t, _, event in self.events if event["e"] == "run_ended"]
-        if ends:
-            self.wall = max(ends)
+        # A run_started after a run_ended (a later process goes on with the run) opens the wall again.
+        bounds = [(t, event["e"]) for t, _, event in self.events if event["e"] in ("run_started", "run_ended")]
+        has_ended = bool(bounds) and bounds[-1][1] == "run_ended"
+        if has_ended:
+            self.wall = bounds[-1][0]
         elif self.horizon is not None:
             self.wall = self.horizon
         else:
             self.wall = max((t for t, _, _ in self.events), default=0)
         self.wall = max(0, self.wall)
-        self.lasts = self.horizon is not None and not ends
+        self.lasts = self.horizon is not None and not has_ended
         # The stretch in which each process counts: where two overlap, the later one from the earlier one's end on.
         reached = None
         for process in self.processes:
