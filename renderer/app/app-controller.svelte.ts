@@ -1,5 +1,6 @@
 /** State of the shell: where we are, the theme, which dialog is open, what the operator asked the host to do. */
 import { toFailure, type Failure } from '../../electron/contract/errors.ts';
+import type { SchedulerSettings } from '../../electron/contract/scheduler.ts';
 import type { HostLink } from '../link/host-link.svelte.ts';
 import type { Page } from '../link/page.ts';
 import { LiveController } from '../live/live-controller.svelte.ts';
@@ -13,6 +14,8 @@ export class AppController {
   path = $state('');
   theme = $state<Theme>('system');
   dialog = $state<'prove' | 'switch' | 'stop' | 'stop_now' | null>(null);
+  /** Settings that the switch dialog begins with; null: those of the run. */
+  suggestion = $state.raw<Partial<SchedulerSettings> | null>(null);
   /** What the host refused outside a dialog. */
   failure = $state.raw<Failure | null>(null);
   dismissed = $state.raw<ReadonlySet<number>>(new Set());
@@ -51,7 +54,16 @@ export class AppController {
   act(id: ActionId): void {
     this.failure = null;
     if (id === 'start') void this.#run(() => this.link.client.start({}));
-    else this.dialog = id;
+    else {
+      this.suggestion = null;
+      this.dialog = id;
+    }
+  }
+
+  /** The switch dialog with a change filled in; nothing happens before it is confirmed there. */
+  suggest(change: Partial<SchedulerSettings>): void {
+    this.suggestion = change;
+    this.dialog = 'switch';
   }
 
   /** The sample of the empty screen: ten partitions of the built-in circuit, as configured. */

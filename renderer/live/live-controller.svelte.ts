@@ -4,10 +4,12 @@
  */
 import type { Lane, LiveFigures, LiveProof } from '../../electron/contract/live.ts';
 import type { Timer } from '../../electron/contract/clock.ts';
+import type { Scheduler } from '../../electron/contract/scheduler.ts';
 import type { HostLink, RunMessage } from '../link/host-link.svelte.ts';
 import { FlowClock } from './flow-clock.ts';
 import { LiveModel, type LivePicture } from './live-model.ts';
-import { computeVerdict, type Verdict } from './verdict.ts';
+import { PredictionAsker } from './prediction.svelte.ts';
+import { computeVerdict, currentAct, type Prediction, type Verdict } from './verdict.ts';
 
 export const TEXT_EVERY_MS = 500;
 /** Proofs that ended stay in the list this many at a time. */
@@ -43,11 +45,15 @@ export class LiveController {
   /** Where the view stood when the connection was lost. */
   #heldNs: number | null = null;
   #timer: Timer | null = null;
-  #shown = -1;
+  #shown: [version: number, prediction: Prediction | null] = [-1, null];
+  #asker: PredictionAsker;
+  /** The status forgets a run that ended; its scheduler still explains it. */
+  #scheduler: { run: string; scheduler: Scheduler } | null = null;
   #leave: () => void;
 
   constructor(link: HostLink) {
     this.#link = link;
+    this.#asker = new PredictionAsker(link);
     this.#leave = link.onRun((message) => this.#receive(message));
     this.#beat();
   }
@@ -98,11 +104,18 @@ export class LiveController {
       this.#flow.reset();
       this.#frozen = null;
       this.paused = false;
+      this.#asker.forget();
     }
     if (this.#model.run !== null) this.#flow.set(this.#model.nowNs, this.#link.clock.nowNs());
     // The first picture comes at once; the rest waits for the beat.
     if (!this.known || (this.#model.run ?? null) !== (this.text?.run ?? null)) this.#refresh();
     this.known = true;
+  }
+
+  #schedulerOf(run: string): Scheduler | null {
+    const current = this.#link.status?.run;
+    if (current?.run === run) this.#scheduler = { run, scheduler: current.scheduler };
+    return this.#scheduler?.run === run ? this.#scheduler.scheduler : null;
   }
 
   #beat(): void {
@@ -119,14 +132,22 @@ export class LiveController {
       return;
     }
     // A run that ended stays as it was.
-    if (model.endedNs !== null && this.#shown === model.version) return;
-    this.#shown = model.version;
+    const { prediction } = this.#asker;
+    if (model.endedNs !== null && this.#shown[0] === model.version && this.#shown[1] === prediction) return;
+    this.#shown = [model.version, prediction];
+    const { figures } = model;
+    const scheduler = this.#schedulerOf(model.run);
+    this.#asker.consider(
+      model.run,
+      figures ? figures.counts.valid + figures.counts.invalid + figures.counts.failed : 0,
+      currentAct(figures, scheduler),
+    );
     const ended = model.proofs.filter((proof) => proof.endedNs !== null);
     this.text = {
       run: model.run,
       lanes: model.lanes.length === this.text?.lanes.length && this.text.run === model.run ? this.text.lanes : [...model.lanes],
-      figures: model.figures,
-      verdict: computeVerdict(model),
+      figures,
+      verdict: computeVerdict(model, scheduler, prediction),
       proofs: [...model.proofs.filter((proof) => proof.endedNs === null), ...ended.slice(-ENDED_ON_SHOW).reverse()],
       elapsedNs: this.#currentNs(),
       horizonNs: model.horizonNs,

@@ -7,6 +7,8 @@ import type { Client } from '../../electron/contract/api.ts';
 import type { Clock, Timer } from '../../electron/contract/clock.ts';
 import { toFailure, type Failure } from '../../electron/contract/errors.ts';
 import {
+  PRESET_SETTINGS,
+  PRESETS,
   presetDefaults,
   SCHEDULER_LIMITS,
   type Backend,
@@ -42,6 +44,7 @@ export class SchedulerForm {
   readonly machine: MachineFacts;
   #client: Client;
   #clock: Clock;
+  #active: Scheduler | null;
   #timer: Timer | null = null;
   #question = 0;
 
@@ -49,6 +52,7 @@ export class SchedulerForm {
     this.#client = client;
     this.#clock = clock;
     this.machine = machine;
+    this.#active = active;
     if (active) {
       this.preset = active.preset;
       for (const name of active.overrides as Knob[]) {
@@ -66,6 +70,18 @@ export class SchedulerForm {
   chooseBackend(backend: Backend | null): void {
     this.backend = backend;
     this.ask();
+  }
+
+  /** Takes a change on top of what is active. Every other setting stays as it is, so that what was predicted is what is sent. */
+  suggest(change: Partial<SchedulerSettings>): void {
+    const now = this.#active;
+    const want: SchedulerSettings = { ...(now ?? this.defaults), ...change };
+    const fits = PRESETS.find((preset) => Object.entries(PRESET_SETTINGS[preset]).every(([knob, value]) => want[knob as Knob] === value));
+    this.preset = fits ?? this.preset;
+    const defaults = presetDefaults(this.preset, this.machine);
+    const changed: Partial<Record<Knob, string>> = {};
+    for (const knob of Object.keys(defaults) as Knob[]) if (want[knob] !== defaults[knob]) changed[knob] = toText(knob, want[knob]);
+    this.changed = changed;
   }
 
   /** The text that a field shows: what was typed, else the default. */
