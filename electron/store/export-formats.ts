@@ -102,7 +102,14 @@ function* chromeSteps(still: StillRun, redactor: RunRedactor | null, pieces: Pie
 function* htmlSteps(runs: RunReads, still: StillRun, redactor: RunRedactor | null, pieces: Pieces): Generator<void> {
   const text = redactor?.text ?? same;
   const idle = new IdleAnalysis();
-  yield* still.walk(idle);
+  const ends: number[] = [];
+  let offset = 0;
+  const listener: RunFeed = {
+    beginProcess: (hello) => void (offset = still.axis?.offsetOf(hello) ?? 0),
+    take: (event) => void (event.e === 'proof_ended' && event.outcome === 'valid' && ends.push(event.t + offset)),
+  };
+  yield* still.walk(both(idle, listener));
+  ends.sort((a, b) => a - b);
   const { report, gaps } = buildIdle(still, idle);
   yield;
   // Nothing of a path is a reader's business, redacted or not.
@@ -115,7 +122,7 @@ function* htmlSteps(runs: RunReads, still: StillRun, redactor: RunRedactor | nul
   }));
   const shown = { ...run, ...redactFactsOf(run, text), proofs };
   const versions = [...new Set(still.stretches.map((stretch) => text(stretch.hello.version)))];
-  pieces.write(0, renderReport({ run: shown, idle: redactDeep(report, (part) => part), gaps, versions, isRedacted: redactor !== null }));
+  pieces.write(0, renderReport({ run: shown, idle: report, gaps, ends, versions, isRedacted: redactor !== null }));
 }
 
 function buildIdle(still: StillRun, idle: IdleAnalysis): { report: IdleReport; gaps: Gap[] } {

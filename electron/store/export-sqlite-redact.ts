@@ -54,7 +54,9 @@ export function redactCopy(db: Db, redactor: RunRedactor): void {
 function redactEvents(db: Db, redactor: RunRedactor): void {
   const update = db.prepare('UPDATE event SET detail = ? WHERE process = ? AND seq = ?');
   for (const [name, fields] of Object.entries(EVENTS) as [EventName, Record<string, string>][]) {
-    const hasText = LAYOUTS[name].detail.some((field) => /^text/.test(fields[field] ?? '') || field === 'boot_id' || field === 'devices');
+    const hasText = LAYOUTS[name].detail.some(
+      (field) => (fields[field] ?? '').startsWith('text') || field === 'boot_id' || field === 'devices',
+    );
     if (!hasText) continue;
     const rows = db
       .prepare('SELECT process, seq, detail FROM event WHERE e = (SELECT id FROM word WHERE word = ?) AND detail IS NOT NULL')
