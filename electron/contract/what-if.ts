@@ -70,9 +70,12 @@ export interface ComparisonReport {
     run: string;
     /** Seconds per proof of this run minus the first's, 95 % interval (Welch); null where there are too few proofs. */
     s_per_proof: Range | null;
+    /** This run's seconds per proof over the first's: below 1 is faster. */
     ratio: number | null;
     n: [number, number];
+    /** Per proof, largest change first. A cause that either log cannot tell is left out. */
     causes: { cause: Cause | Group | 'kernel' | 'unknown'; delta_ns: number }[];
+    /** `not_comparable`: a proof of one is not the work of a proof of the other; the difference is given all the same. */
     verdict: 'faster' | 'slower' | 'no_difference_seen' | 'too_few' | 'not_comparable';
   }[];
   /** Why they may not be comparable: backend, circuit, device, engine, machine, partial events. */
@@ -88,10 +91,11 @@ export interface ExperimentReport {
   rounds: number;
   proofs_per_block: number;
   warm_up_proofs: number;
-  /** In the order in which they ran; which of the two came first alternates. */
+  /** In the order in which they ran; which of the two came first alternates. `proofs`: how many are in `s_per_proof`. */
   blocks: { round: number; side: 'a' | 'b'; run: string | null; s_per_proof: number | null; proofs: number; warm_up: boolean }[];
   /** Mean of b − a over the rounds, seconds a proof, 95 % interval of the paired differences. */
   difference_s: Range | null;
+  /** Mean of b over mean of a: below 1, b is faster. */
   ratio: number | null;
   verdict: 'b_faster' | 'a_faster' | 'no_difference_seen' | 'too_few';
   message: string | null;

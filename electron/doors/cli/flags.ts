@@ -106,10 +106,10 @@ export const COMMANDS = {
     flags: COMMON,
   },
   experiment: {
-    words: '',
+    words: '[ID]',
     leastWords: 0,
-    mostWords: 0,
-    help: 'run two schedulers in turns and say which is faster',
+    mostWords: 1,
+    help: 'run two schedulers in turns and say which is faster; or show an experiment',
     flags: {
       a: { takes: 'value', shape: 'SPEC', help: 'a scheduler: preset[,setting=value …], e.g. per-partition' },
       b: { takes: 'value', shape: 'SPEC', help: 'the other, e.g. interlock,gpu_workers=2' },
@@ -120,6 +120,7 @@ export const COMMANDS = {
       circuit: { takes: 'value', shape: 'sha256|squarings', help: 'built-in circuit (default sha256)' },
       constraints: { takes: 'value', shape: 'N', help: 'size of a partition' },
       partitions: { takes: 'value', shape: 'N', help: 'partitions of a proof (default 10)' },
+      stop: { takes: 'switch', help: 'with ID: stop that experiment' },
       ...COMMON,
     },
   },

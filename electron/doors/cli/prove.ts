@@ -24,7 +24,7 @@ const HOST_TRIES = 20;
 export async function proveCommand(call: Call): Promise<number> {
   // What is wrong with the flags is said before anything is opened or made.
   inputOf(call, false);
-  const { transport, own, close } = await openHost(call);
+  const { transport, own, close } = await openProvingHost(call);
   const client = createClient(transport);
   const wait = new Waiting(call, client, own);
   const stopListening = call.seams.onInterrupt(() => wait.interrupt());
@@ -38,7 +38,8 @@ export async function proveCommand(call: Call): Promise<number> {
   }
 }
 
-async function openHost(call: Call) {
+/** A running host, or one of its own for the length of the command. */
+export async function openProvingHost(call: Call) {
   for (let tries = 0; ; tries++) {
     const running = await call.seams.connect(call.config);
     if (running) return { transport: running, own: null, close: () => Promise.resolve(running.close()) };
