@@ -106,7 +106,9 @@ describe('contention', () => {
     const sampler = sampleRun(run, slow, true);
     const drawn = drawProofs(sampler, 30, 1, 0).flatMap((proof) => proof.partitions);
     // Not to the nanosecond: a stage under a number that changes goes by the mean of 1 / stretch, and its average is of the stretch.
-    for (const times of drawn) expect(Math.abs(times.synthesisNs / MS - 100)).toBeLessThan(1);
+    const off = drawn.map(({ synthesisNs }) => Math.abs(synthesisNs / MS - 100));
+    expect(Math.max(...off)).toBeLessThan(2);
+    expect(off.reduce((sum, one) => sum + one, 0) / off.length).toBeLessThan(0.5);
   });
 });
 
