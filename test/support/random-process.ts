@@ -169,7 +169,7 @@ export class RandomProcess {
       if (free === undefined) return false;
       one.is = 'synthesis';
       one.synthesiser = free;
-      one.until = t + this.#random.int(0, 25);
+      one.until = t + this.#random.int(0, 35);
       this.#say(`s${free}`, 'synthesis_started', { ...this.#name(one), synthesiser: free });
       return true;
     }

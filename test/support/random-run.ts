@@ -28,7 +28,7 @@ function makeScheduler(random: Random): Scheduler {
     gpu_workers: random.pick([1, 1, 2, 2, 3]),
     lock_scope: random.pick(['job', 'kernels']),
     partitions_in_flight: random.int(1, 4),
-    synthesis_workers: random.int(1, 2),
+    synthesis_workers: random.pick([1, 1, 2]),
   };
 }
 
@@ -86,7 +86,7 @@ function makeOwnRun(random: Random): SampleRun {
 
 function planProofs(random: Random, family = 0): ProofPlan[] {
   const plans: ProofPlan[] = [];
-  let partitions = random.int(1, 3);
+  let partitions = random.int(1, 4);
   for (let number = 0; partitions > 0 && number < 3; number++) {
     const own = random.int(1, partitions);
     partitions -= own;
