@@ -16,6 +16,7 @@ export interface Lane {
   /** Ends the run here by `run_ended`, or, with `lasts`, is the horizon. */
   endMs: number;
   lasts?: boolean;
+  engine?: SampleRun['engine'];
   /** ms of each device that has any; what is not named is 0. */
   expected: Record<string, Record<string, number>>;
   windows?: Record<string, Partial<Record<'kernel' | 'lock' | 'job' | 'copy', number>>>;
@@ -247,6 +248,81 @@ export const LANES: Lane[] = [
   },
 ];
 
+/** Missing ends, losses and logs that cannot tell. */
+export const MORE_LANES: Lane[] = [
+  {
+    name: 'a worker moves on without having been put down',
+    scheduler: KERNELS,
+    lines: `
+      0 proof_accepted A + picked_up A.0 w0 + prepare_started
+      10 prepare_ended A.0 w0 + lock_asked + lock_granted
+      50 picked_up A.1 w0 + prepare_started
+      60 prepare_ended A.1 w0 + lock_asked + lock_granted
+      70 lock_released A.1 w0 + put_down`,
+    endMs: 70,
+    expected: { cpu0: { preamble: 20, unknown: 40, in_lock: 10 } },
+    windows: { cpu0: { job: 20, lock: 10 } },
+  },
+  {
+    name: 'a kernel without end reaches to the next event of its worker, one without start back to the one before',
+    scheduler: KERNELS,
+    lines: `
+      0 proof_accepted A + picked_up A.0 w0 + lock_granted
+      10 kernel_started A.0 w0 kernel=ntt
+      30 kernel_started A.0 w0 kernel=h_msm
+      50 kernel_ended A.0 w0 kernel=h_msm
+      70 kernel_ended A.0 w0 kernel=l_msm
+      80 lock_released A.0 w0 + put_down`,
+    endMs: 80,
+    expected: { cpu0: { kernel: 20, unknown: 40, in_lock: 20 } },
+  },
+  {
+    name: 'killed while a worker prepares, before it died in its device stage',
+    scheduler: { ...KERNELS, gpu_workers: 1 },
+    lines: `
+      0 proof_accepted A + picked_up A.0 w0
+      10 lock_granted A.0 w0
+      30 worker_dead w0
+      45 picked_up A.1 w1
+      mark 60
+      process B 75
+      80 run_started + ready`,
+    endMs: 90,
+    expected: { cpu0: { preamble: 10, unknown: 35, fault: 15, down: 15, warm_up: 5, no_work: 10 } },
+  },
+  {
+    name: 'a loss that nothing heals',
+    scheduler: JOB,
+    lines: `10 proof_accepted A\nloss 40 60`,
+    endMs: 100,
+    expected: { cpu0: { no_work: 10, first_synthesis: 30, unknown: 60 } },
+  },
+  {
+    name: 'a log: a window that was placed, one that was not, and a job without an end',
+    engine: 'cuzk',
+    lines: `
+      10 synthesis_started A.0
+      20 synthesis_ended A.0 + queued A.0
+      25 picked_up A.0 w0
+      30 lock_granted A.0 w0
+      50 lock_released A.0 w0
+      55 queued A.1
+      60 picked_up A.1 w0
+      62 put_down A.0 w0
+      70 put_down A.1 w0
+      80 picked_up A.2 w0
+      85 call_started A.2 w0
+      88 stage_failed A.2 stage=device
+      95 picked_up A.3 w0
+      98 put_down A.3 w0`,
+    endMs: 100,
+    // 50-55 and 70-80 nobody is ready; 55-60 A.0 finishes while A.1 is ready; 60-70 and 95-98 no window.
+    expected: {
+      cpu0: { between_work: 37, dispatch: 5, outside_lock: 10, lock_or_kernel: 20, inside_job: 13, unknown: 15 },
+    },
+  },
+];
+
 const MS = 1_000_000;
 /** The run starts 100 ms after the process's clock did. */
 const ZERO_MS = 100;
@@ -281,7 +357,11 @@ export function makeLane(lane: Lane): SampleRun {
     if (line === '') continue;
     const [first, second, third] = line.split(/\s+/) as [string, string, string];
     if (first === 'mark') (processes.at(-1) as SampleProcess).horizon = Math.round((Number(second) - zeroMs) * MS);
-    else if (first === 'process') {
+    else if (first === 'loss') {
+      const [t_from, t_to] = [Number(second), Number(third)].map((ms) => (ms - zeroMs) * MS) as [number, number];
+      const loss = { ring: 'w0', count: 3, filled: 0, t_from, t_to, healed_t: null, state: null };
+      (processes.at(-1) as SampleProcess).losses.push(loss);
+    } else if (first === 'process') {
       settle();
       zeroMs = begin(second, Number(third));
     } else {
@@ -298,7 +378,7 @@ export function makeLane(lane: Lane): SampleRun {
   else tell(lane.endMs, 'run_ended', {});
   settle();
   return {
-    name: lane.name, engine: 'builtin', scheduler, state: lane.lasts ? 'running' : 'finished', processes, holds: [],
+    name: lane.name, engine: lane.engine ?? 'builtin', scheduler, state: lane.lasts ? 'running' : 'finished', processes, holds: [],
   }; // prettier-ignore
 }
 
