@@ -5,8 +5,8 @@
 import { visibleText } from '../../contract/visible-text.ts';
 
 export interface Output {
-  /** Data, with its line end. */
-  data(text: string): Promise<void>;
+  /** Data, with its line end; bytes as they are. */
+  data(text: string | Uint8Array): Promise<void>;
   /** A message for people; control characters in it become visible marks. */
   say(message: string): void;
   /** One line that is overwritten by the next; nothing without a terminal. */
