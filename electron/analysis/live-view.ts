@@ -166,6 +166,9 @@ export class LiveView {
     this.#addUnknown(stretch);
   }
 
+  /** The host keeps proofs back; told again with the same `fromNs` once its end is known. */
+  takeHold(_fromNs: Nanoseconds, _toNs: Nanoseconds | null): void {}
+
   /** It is gone, in order or not: nothing that is open will end. */
   endProcess(): void {
     if (!this.#tracker) return;

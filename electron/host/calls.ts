@@ -122,6 +122,7 @@ export function createHandlers(deps: CallDeps): Handlers {
     withdraw: async (input) => {
       refuseWhenClosing();
       const states = await withdrawProofs(deps, input.proofs);
+      queue.pump();
       deps.onChange();
       return { states };
     },

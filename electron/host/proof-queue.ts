@@ -6,8 +6,10 @@ import { sleep, type Clock } from '../contract/clock.ts';
 import { InterlockError, isErrorCode } from '../contract/errors.ts';
 import type { EventName } from '../contract/timeline-events.ts';
 import { ProverRefusal, type AttachAnswer, type ProcessEnd, type ProverProcess } from '../engines/engine.ts';
+import { readBootId } from '../engines/supervision/proc.ts';
 import type { CommittedBatch, RunningProof, Store, WaitingProof } from '../store/types.ts';
 import type { CrashWindow } from './crash-window.ts';
+import { HoldNotes } from './hold-notes.ts';
 import { closeEndedProcess, deleteJournal, type ClosedProcess, type ClosingDeps } from './process-closing.ts';
 import { sameDevices, sameSetup, type Plan } from './plan.ts';
 import { scanJournal } from './journal-scan.ts';
@@ -43,6 +45,7 @@ export class ProofQueue {
   readonly #hung = new Map<string, string | null>();
   readonly #unsubscribe: () => void;
   readonly #runs: RunSlot;
+  readonly #notes: HoldNotes;
   #hold: string | null = null;
   #closing = false;
   #pumping: Promise<void> | null = null;
@@ -54,6 +57,7 @@ export class ProofQueue {
     this.#deps = deps;
     this.#inbox = new Serial((error) => this.#tellFault(error));
     this.#runs = new RunSlot({ ...deps, onBegun: (begun) => deps.supervisor().configured(begun.setup) });
+    this.#notes = new HoldNotes({ ...deps, bootId: readBootId(), hold: () => this.#hold, onError: (error) => this.#tellFault(error) });
     this.#unsubscribe = deps.store.onCommitted((batch) => void this.#inbox.add(() => this.#take(batch)), HEARD);
   }
 
@@ -71,6 +75,7 @@ export class ProofQueue {
 
   holdBack(why: string): void {
     this.#hold = why;
+    this.#notes.look();
     this.#deps.onChange();
   }
 
@@ -96,6 +101,7 @@ export class ProofQueue {
 
   /** Looks whether there is anything to do. Never throws; calls during a round lead to one more round. */
   pump(): void {
+    this.#notes.look();
     this.#again = true;
     if (this.#pumping) return;
     this.#pumping = (async () => {
@@ -106,6 +112,7 @@ export class ProofQueue {
         } catch (error) {
           await this.#failedRound(error);
         }
+        this.#notes.look();
       }
     })().finally(() => {
       this.#pumping = null;
@@ -118,6 +125,7 @@ export class ProofQueue {
     this.#closing = true;
     this.#wake.abort();
     await this.#pumping;
+    await this.#notes.close();
   }
 
   async idle(): Promise<void> {
@@ -358,22 +366,19 @@ export class ProofQueue {
   }
 
   async #failedRound(error: unknown): Promise<void> {
-    const { notify } = this.#deps;
+    const giveUp = async (code: string, message: string, why = message) => {
+      this.#deps.notify('error', code, why);
+      await this.#runs.drop(message).catch(() => undefined);
+      this.holdBack(why);
+    };
     if (error instanceof ProverRefusal) {
       const code = isErrorCode(error.code) ? error.code : 'prover_refused';
-      notify('error', code, `The prover refused the run: ${error.message}`);
-      await this.#runs.drop(error.message).catch(() => undefined);
-      this.holdBack(`The prover refused the run: ${error.message}`);
+      await giveUp(code, error.message, `The prover refused the run: ${error.message}`);
     } else if (error instanceof InterlockError && (error.code === 'prover_missing' || error.code === 'usage')) {
-      notify('error', error.code, error.message);
-      await this.#runs.drop(error.message).catch(() => undefined);
-      this.holdBack(error.message);
+      await giveUp(error.code, error.message);
     } else if (error instanceof InterlockError && error.code === 'prover_refused') {
-      if (error.detail?.reason === 'refused') {
-        notify('error', 'prover_refused', error.message);
-        await this.#runs.drop(error.message).catch(() => undefined);
-        this.holdBack(error.message);
-      } else {
+      if (error.detail?.reason === 'refused') await giveUp('prover_refused', error.message);
+      else {
         this.#crashed(error.message, error.message);
         if (this.#hold !== null) await this.#runs.drop(error.message).catch(() => undefined);
         this.#again = true;

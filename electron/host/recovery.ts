@@ -7,7 +7,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sleep, type Clock } from '../contract/clock.ts';
 import type { Engine, ProcessIdentity, ProverProcess } from '../engines/engine.ts';
-import { stateOf } from '../engines/supervision/proc.ts';
+import { readBootId, stateOf } from '../engines/supervision/proc.ts';
 import type { OpenRun, ProcessRecord, RunningProof, Store } from '../store/types.ts';
 import { scanJournal, type JournalScan } from './journal-scan.ts';
 import { closeEndedProcess, deleteJournal, type ClosingDeps } from './process-closing.ts';
@@ -28,6 +28,7 @@ const PATIENCE_MS = 10_000;
 
 export async function recover(deps: RecoveryDeps): Promise<void> {
   const { store } = deps;
+  await store.endLeftHolds({ bootId: readBootId(), ns: String(Math.round(deps.clock.nowNs())) });
   let adopted: string | null = null;
   const records = (await store.liveProcesses()).toReversed();
   for (const record of records) {

@@ -10,6 +10,7 @@ import type { StateLine, TimelineEvent } from '../contract/timeline-events.ts';
 import type { Nanoseconds } from '../contract/units.ts';
 import type { AttemptFacts, ExportFacts } from '../formats/export-facts.ts';
 import type { RunFileLoss, RunFileProblem, RunFileProcess } from '../formats/run-file/shapes.ts';
+import { readHolds } from './holds.ts';
 import type { Reads, Stretch } from './reads.ts';
 import { endOf } from './run-walk.ts';
 
@@ -138,12 +139,7 @@ export class StillRun {
 
   /** Stretches in which the host kept proofs back, on the run's axis. */
   holds(): { fromNs: Nanoseconds; toNs: Nanoseconds | null }[] {
-    if (!this.#isImported) return [];
-    const rows = this.reads.db.prepare('SELECT from_ns AS fromNs, to_ns AS toNs FROM hold WHERE run = ? ORDER BY id').all(this.run) as {
-      fromNs: string;
-      toNs: string | null;
-    }[];
-    return rows.map(({ fromNs, toNs }) => ({ fromNs: Number(fromNs), toNs: toNs === null ? null : Number(toNs) }));
+    return readHolds(this.reads, this.run);
   }
 
   /** What the host that made the run knew of its proofs. */

@@ -6,6 +6,7 @@ import type { EventName } from '../contract/timeline-events.ts';
 import { Experiments } from './experiments.ts';
 import { createRunFileReader } from '../formats/run-file/reader.ts';
 import { toStoreFailure } from './failures.ts';
+import { beginHold, endHold, endLeftHolds } from './holds.ts';
 import { Ingest } from './ingest.ts';
 import { journalFiles } from './journal-files.ts';
 import { Imports } from './imports.ts';
@@ -114,6 +115,16 @@ function writingCalls(opened: Opened): WriterCalls {
     journalDeleted: (process) => records((p) => p.journalDeleted(process)),
     recordStep: (process, step, detail) => records((p) => p.recordStep(process, step, detail)),
     recordNotice: (notice) => records((p) => p.recordNotice(notice)),
+    beginHold: (hold) => {
+      const id = ingest.transact((db) => beginHold(db, hold));
+      live.holdBegan(id, hold);
+      return id;
+    },
+    endHold: (id, toNs) => {
+      ingest.transact((db) => endHold(db, id, toNs));
+      live.holdEnded(id, toNs);
+    },
+    endLeftHolds: (now) => ingest.transact((db) => endLeftHolds(db, now)),
     liveSnapshot: (run) => live.snapshot(run),
     ingestStatus: () => ingest.status(),
     listen: (next) => listen(next, live),
@@ -182,6 +193,9 @@ function readingCalls(opened: Opened): WriterCalls {
     journalDeleted: refuse,
     recordStep: refuse,
     recordNotice: refuse,
+    beginHold: refuse,
+    endHold: refuse,
+    endLeftHolds: refuse,
     liveSnapshot: () => null,
     ingestStatus: () => ({ lagNs: 0, lost: 0, unparsed: 0, failing: reason, following: [] }),
     listen: () => undefined,

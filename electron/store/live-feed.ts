@@ -11,10 +11,12 @@ import type { EventOf, JournalLine, TimelineEvent } from '../contract/timeline-e
 import type { Nanoseconds } from '../contract/units.ts';
 import type { EventWriter, Written } from './event-writer.ts';
 import type { Db } from './open.ts';
+import type { HoldStart } from './types.ts';
 
 /** Figures go out twice a second, batches as often as {@link LiveFeed.takeMessages} is called. */
 const FIGURES_MS = 500;
 const PAGE = 5_000;
+const MOST_HOLDS = 64;
 
 interface KnownProcess {
   hello: EventOf<'hello'>;
@@ -45,6 +47,8 @@ export class LiveFeed implements ImportedLive {
   #snapshotDue = true;
   #noRunTold = false;
   #figuresAtNs = 0;
+  /** The newest holds, on the machine's clock. */
+  readonly #holds = new Map<number, { fromNs: string; toNs: string | null }>();
   /** Of the run that is imported and followed. */
   #imported: LiveView | null = null;
   #following = false;
@@ -109,6 +113,19 @@ export class LiveFeed implements ImportedLive {
     if (this.#view?.run === run) this.#view.close();
   }
 
+  holdBegan(id: number, { fromNs }: Pick<HoldStart, 'fromNs'>): void {
+    this.#holds.set(id, { fromNs, toNs: null });
+    if (this.#holds.size > MOST_HOLDS) this.#holds.delete(this.#holds.keys().next().value ?? 0);
+    this.#tellHold(id);
+  }
+
+  holdEnded(id: number, toNs: string): void {
+    const hold = this.#holds.get(id);
+    if (!hold) return;
+    hold.toNs = toNs;
+    this.#tellHold(id);
+  }
+
   snapshot(run?: string): LiveSnapshot | null {
     const view = this.#imported ?? this.#view;
     if (!view || (run !== undefined && run !== 'last' && run !== view.run)) return null;
@@ -142,7 +159,9 @@ export class LiveFeed implements ImportedLive {
     this.#imported?.takeLoss(loss.tFrom, loss.tTo);
   }
 
-  takeHold(_fromNs: Nanoseconds, _toNs: Nanoseconds | null): void {}
+  takeHold(fromNs: Nanoseconds, toNs: Nanoseconds | null): void {
+    this.#imported?.takeHold(fromNs, toNs);
+  }
 
   endProcess(): void {
     this.#imported?.endProcess();
@@ -205,6 +224,16 @@ export class LiveFeed implements ImportedLive {
     this.#view.beginProcess(known.hello, event.t);
     for (const earlier of known.before) if (earlier.e !== 'bye') this.#view.take(earlier);
     known.before = [];
+    for (const id of this.#holds.keys()) this.#tellHold(id);
+  }
+
+  #tellHold(id: number): void {
+    const hold = this.#holds.get(id);
+    const known = this.#current === null ? undefined : this.#processes.get(this.#current);
+    const axis = this.#view?.axis;
+    if (!hold || !known || !axis) return;
+    const onAxis = (ns: string) => Math.max(0, Number(BigInt(ns) - BigInt(known.hello.monotonic_ns)) + axis.offsetOf(known.hello));
+    this.#view?.takeHold(onAxis(hold.fromNs), hold.toNs === null ? null : onAxis(hold.toNs));
   }
 
   #showOwn(): void {

@@ -8,7 +8,7 @@ import type { EventName, StateLine } from '../contract/timeline-events.ts';
 import type { ExperimentReport } from '../contract/what-if.ts';
 import type { FoundNotice, ReadOnly } from './open.ts';
 import type {
-  BlockEnd, CommittedBatch, ExperimentEnd, ExperimentStart, FinishAnswer, IngestStatus, JournalVerdict, OpenExperiment, OpenRun, ProcessEnd,
+  BlockEnd, CommittedBatch, ExperimentEnd, ExperimentStart, FinishAnswer, HoldStart, IngestStatus, JournalVerdict, OpenExperiment, OpenRun, ProcessEnd,
   ProcessRecord, ProcessStart, ProofFinish, ProofSpec, RunClose, RunningProof, RunStart, WaitingProof,
 } from './types.ts'; // prettier-ignore
 
@@ -36,6 +36,9 @@ export interface WriterCalls {
   journalDeleted(process: string): void;
   recordStep(process: string | null, step: string, detail?: Record<string, unknown>): void;
   recordNotice(notice: FoundNotice): Notice;
+  beginHold(hold: HoldStart): number;
+  endHold(hold: number, toNs: string): void;
+  endLeftHolds(now: { bootId: string; ns: string }): void;
   liveSnapshot(run?: string): LiveSnapshot | null;
   ingestStatus(): IngestStatus;
   /** Which committed events are wanted: all, or these. */

@@ -1,6 +1,7 @@
 /** Tells a whole run, as it is stored, to a {@link RunFeed}: pages, never an open cursor. */
 import type { FedLoss, RunFeed } from '../analysis/run-feed.ts';
 import type { StateLine } from '../contract/timeline-events.ts';
+import { readHolds } from './holds.ts';
 import type { Reads, Stretch } from './reads.ts';
 
 const PAGE = 10_000;
@@ -54,6 +55,7 @@ export function walkRun(reads: Reads, run: string, feed: RunFeed): void {
     for (const row of losses.all(stretch.id, stretch.seqFrom, stretch.seqTo)) feed.takeLoss?.(readLoss(row));
     feed.endProcess?.(endOf(reads, run, stretch));
   }
+  if (feed.takeHold) for (const { fromNs, toNs } of readHolds(reads, run)) feed.takeHold(fromNs, toNs);
 }
 
 function readLoss(row: LossRow): FedLoss {

@@ -112,6 +112,15 @@ export interface ProcessRecord extends ProcessStart {
   lastState: StateLine | null;
 }
 
+/** At least one proof is kept back in the host from here on. */
+export interface HoldStart {
+  bootId: string;
+  /** The machine's monotonic clock, decimal ns. */
+  fromNs: string;
+  /** `held` by the operator or a fault, or `switch`. */
+  reason: string;
+}
+
 export interface ProcessEnd {
   /** Words: "drained", "killed by signal 9, not by us". */
   ended: string;
@@ -235,6 +244,11 @@ export interface Store {
   recordStep(process: string | null, step: string, detail?: Record<string, unknown>): Promise<void>;
   recordNotice(notice: { severity: Notice['severity']; code: Notice['code']; message: string }): Promise<Notice>;
   listNotices(limit: number): Promise<Notice[]>;
+  /** Answers the number under which the hold is ended. */
+  beginHold(hold: HoldStart): Promise<number>;
+  endHold(hold: number, toNs: string): Promise<void>;
+  /** Those that an earlier host left open. */
+  endLeftHolds(now: { bootId: string; ns: string }): Promise<void>;
 
   // Experiments
   createExperiment(start: ExperimentStart): Promise<{ experiment: string }>;
