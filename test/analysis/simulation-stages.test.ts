@@ -157,16 +157,16 @@ describe('the scheduler that is asked about', () => {
     expect(changeScheduler(own, 'interlock', { gpu_workers: 3 })).toMatchObject({ gpu_workers: 3, overrides: ['gpu_workers', 'synthesis_workers'] }); // prettier-ignore
   });
 
-  it('of a log that does not tell it: refused, naming the flags that would', () => {
-    expect(() => foundScheduler({}, 3, 2, {})).toThrow(
+  it('of a log: from its settings, from what was seen, from what is given; else refused, naming the flags', () => {
+    const seen = { proofs: 3, syntheses: 2, locksLessThanJob: false };
+    expect(() => foundScheduler({}, seen, {})).toThrow(
       /give --dispatch, --gpu-workers, --lock-scope, --partitions-in-flight, --synthesis-workers\./,
     );
     const given = { dispatch: 'partition', lock_scope: 'kernels', partitions_in_flight: 18, synthesis_workers: 2 } as const;
-    expect(() => foundScheduler({}, 3, 2, given)).toThrow(/does not say gpu_workers of its own scheduler; give --gpu-workers\./);
-    expect(foundScheduler({}, 3, 2, { ...given, gpu_workers: 1 })).toMatchObject({
-      gpu_workers: 1,
-      proofs_in_flight: 3,
-      preset: 'interlock',
-    });
+    expect(() => foundScheduler({}, seen, given)).toThrow(/does not say gpu_workers of its own scheduler; give --gpu-workers\./);
+    const found = { gpu_workers_per_device: '1', synth_worker_count: '2', max_partitions_in_budget: '18', pipeline_enabled: 'true' };
+    const own = foundScheduler(found, { ...seen, locksLessThanJob: true }, { gpu_workers: 2 });
+    // What is given is what is asked about, not what the log's own scheduler was.
+    expect(own).toMatchObject({ gpu_workers: 1, synthesis_workers: 2, partitions_in_flight: 18, proofs_in_flight: 3, lock_scope: 'kernels', preset: 'interlock', overrides: ['gpu_workers'] }); // prettier-ignore
   });
 });

@@ -5,7 +5,7 @@ import { schedulerLabel, type MachineFacts, type Scheduler } from '../../contrac
 import { formatBytes, NS_PER_MS } from '../../contract/units.ts';
 import { SIMULATION_SCHEMA, type SimulationReport } from '../../contract/what-if.ts';
 import { computeMedian, computePercentile } from '../statistics.ts';
-import { changeScheduler, foundScheduler, tableScheduler } from './change.ts';
+import { changeScheduler, foundScheduler, tableScheduler, type SeenInLog } from './change.ts';
 import { fitContention } from './contention.ts';
 import { SIMULATED_STAGES, type Contention, type SimulationSetup } from './model.ts';
 import { predict, predictBase, type Prediction, type Question } from './predict.ts';
@@ -38,7 +38,7 @@ export function answerRun(source: SimulatedSource, input: Input): SimulationRepo
   if (measured.partitions.length === 0) {
     throw new InterlockError('usage', `No partition of ${source.run} has gone through all stages with its times recorded, so there is nothing to simulate from.`); // prettier-ignore
   }
-  const own = source.scheduler ?? foundScheduler(source.found, source.mostProofs, measured.mostSyntheses, input.change);
+  const own = source.scheduler ?? foundScheduler(source.found, seenInLog(source), input.change);
   const scheduler = changeScheduler(own, input.preset, input.change);
   const contention = fitContention(measured.partitions);
   const replays = input.proofs === undefined && !measured.isByDurations;
@@ -119,6 +119,10 @@ function reportOf(question: Question, { sPerProof, latencyS, devices, bound }: P
     devices,
     bound,
   };
+}
+
+function seenInLog({ measured, mostProofs }: SimulatedSource): SeenInLog {
+  return { proofs: mostProofs, syntheses: measured.mostSyntheses, locksLessThanJob: measured.isByDurations };
 }
 
 /** Below 2j + 1 proofs there is no s/proof. */

@@ -36,41 +36,40 @@ const NEEDED = {
   synthesis_workers: '--synthesis-workers',
 } as const;
 
+/** What was seen of an imported run, where its settings are silent. */
+export interface SeenInLog {
+  /** Most proofs in work at once. */
+  proofs: number;
+  /** Most syntheses at once. */
+  syntheses: number;
+  /** The log tells the CPU's time before the lock apart from the lock: so the lock is not around all of the job. */
+  locksLessThanJob: boolean;
+}
+
 /**
- * The scheduler of an imported run, from the settings that its log has. `proofsInFlight`: most proofs that were in work at once.
+ * The scheduler of an imported run, from the settings that its log has, from what was seen, and from what is given.
  *
  * Errors: `usage`, naming the flags that would say what the log does not.
  */
-export function foundScheduler(
-  found: Record<string, string>,
-  proofsInFlight: number,
-  mostSyntheses: number,
-  change: SchedulerChange,
-): Scheduler {
-  const whole = (...names: string[]) => {
-    for (const name of names) {
-      const text = found[name];
-      if (text !== undefined && /^\d{1,6}$/.test(text)) return Number(text);
-    }
-    return undefined;
+export function foundScheduler(found: Record<string, string>, seen: SeenInLog, change: SchedulerChange): Scheduler {
+  const whole = (name: string) => (/^[1-9]\d{0,5}$/.test(found[name] ?? '') ? Number(found[name]) : undefined);
+  const wanted: SchedulerChange = {
+    gpu_workers: whole('gpu_workers_per_device'),
+    synthesis_workers: whole('synth_worker_count') ?? whole('synthesis_concurrency'),
+    partitions_in_flight: whole('max_partitions_in_budget'),
+    dispatch: found.pipeline_enabled === 'true' ? 'partition' : undefined,
+    lock_scope: seen.locksLessThanJob ? 'kernels' : undefined,
   };
-  const isPhase8 = Object.values(found).some((text) => /phase 8|interlock/i.test(text));
-  const known: Partial<SchedulerSettings> = {};
-  const put = <K extends keyof SchedulerSettings>(key: K, value: SchedulerSettings[K] | undefined) => {
-    if (value !== undefined) known[key] = value;
-  };
-  put('gpu_workers', whole('gpu_workers_per_device', 'gpu_workers'));
-  put('synthesis_workers', whole('synth_worker_count', 'synthesis_workers', 'synthesis_concurrency'));
-  put('partitions_in_flight', whole('max_partitions_in_budget', 'partitions_in_flight'));
-  put('dispatch', found.pipeline_enabled === 'true' || found.pipeline === 'true' ? 'partition' : undefined);
-  put('lock_scope', isPhase8 ? 'kernels' : undefined);
-  for (const [key, value] of Object.entries(change)) if (value !== undefined) Object.assign(known, { [key]: value });
+  const known: SchedulerChange = { ...wanted };
+  for (const key of Object.keys(NEEDED) as (keyof typeof NEEDED)[])
+    if (known[key] === undefined) Object.assign(known, { [key]: change[key] });
   const missing = (Object.keys(NEEDED) as (keyof typeof NEEDED)[]).filter((key) => known[key] === undefined);
   if (missing.length > 0) {
     const flags = missing.map((key) => NEEDED[key]).join(', ');
     throw new InterlockError('usage', `The log does not say ${missing.join(', ')} of its own scheduler; give ${flags}.`);
   }
   const preset: PresetName = known.dispatch === 'batch' ? 'batch' : known.lock_scope === 'job' ? 'per-partition' : 'interlock';
-  const rest = presetDefaults(preset, { cpus: Math.max(1, mostSyntheses), memoryBytes: 2 ** 40 });
-  return { preset, overrides: [], ...rest, proofs_in_flight: proofsInFlight, ...known };
+  const rest = presetDefaults(preset, { cpus: Math.max(1, seen.syntheses), memoryBytes: 2 ** 40 });
+  const scheduler: Scheduler = { preset, overrides: [], ...rest, proofs_in_flight: seen.proofs, ...(known as Partial<SchedulerSettings>) };
+  return changeScheduler(scheduler, undefined, {});
 }
