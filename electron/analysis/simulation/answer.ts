@@ -43,6 +43,7 @@ export function answerRun(source: SimulatedSource, input: Input): SimulationRepo
   const contention = fitContention(measured.partitions);
   const replays = input.proofs === undefined && !measured.isByDurations;
   const sampler = sampleRun(measured, contention, replays);
+  if (sampler.templates.length === 0) throw new InterlockError('usage', `No proof of ${source.run} tells how many partitions it has.`);
   const question: Question = {
     sampler,
     scheduler,

@@ -45,7 +45,7 @@ export function sampleRun(run: MeasuredRun, contention: Contention, replaysArriv
     if (pool) pool.push(times);
     else pools.set(partition.circuit, [times]);
   }
-  const proofs = run.proofs.filter(({ circuit }) => pools.has(circuit));
+  const proofs = run.proofs.filter(({ circuit, partitions }) => partitions > 0 && pools.has(circuit));
   const valid = proofs.filter(({ isValid }) => isValid);
   const templates = (valid.length > 0 ? valid : proofs).map((proof): ProofTemplate => {
     const sinceStart = (wallNs: bigint) => Number(wallNs - run.startedWallNs);

@@ -54,8 +54,8 @@ export interface MeasuredRun {
   startedWallNs: bigint;
 }
 
-interface Partial_ {
-  circuit: string;
+interface Taken {
+  proof: string;
   process: number;
   at: Map<string, Nanoseconds>;
   kernels: [number, number][];
@@ -65,7 +65,7 @@ interface Partial_ {
 
 /** Listens to a run; `measure` when it has been told. */
 export class StageCollector implements RunFeed {
-  readonly #parts = new Map<string, Partial_>();
+  readonly #parts = new Map<string, Taken>();
   readonly #proofs = new Map<string, MeasuredProof & { lastEndNs: number; endedNs: number | null }>();
   readonly #curves: ConcurrencyCurve[] = [];
   readonly #devices = new Map<string, string>();
@@ -109,7 +109,7 @@ export class StageCollector implements RunFeed {
       case 'kernel_ended':
         return this.#takeKernel(event);
       case 'measured':
-        this.#part(event).durations = event.durations as Record<string, number>;
+        this.#measured(event);
         return;
     }
     if (!('partition' in event)) return;
@@ -147,7 +147,9 @@ export class StageCollector implements RunFeed {
     };
   }
 
+  /** An imported log may tell it again once it knows more. */
   #accept(event: EventOf<'proof_accepted'>): void {
+    const before = this.#proofs.get(event.proof);
     this.#proofs.set(event.proof, {
       proof: event.proof,
       circuit: event.circuit,
@@ -156,10 +158,16 @@ export class StageCollector implements RunFeed {
       priority: event.priority,
       submittedWallNs: BigInt(event.submitted_wall_ns),
       deadlineWallNs: event.deadline_wall_ns === null ? null : BigInt(event.deadline_wall_ns),
-      isValid: false,
-      lastEndNs: 0,
-      endedNs: null,
+      isValid: before?.isValid ?? false,
+      lastEndNs: before?.lastEndNs ?? 0,
+      endedNs: before?.endedNs ?? null,
     });
+  }
+
+  /** Several lines may tell of one partition. */
+  #measured(event: EventOf<'measured'>): void {
+    const part = this.#part(event);
+    part.durations = { ...part.durations, ...(event.durations as Record<string, number>) };
   }
 
   #takeKernel(event: EventOf<'kernel_started'> | EventOf<'kernel_ended'>): void {
@@ -172,20 +180,23 @@ export class StageCollector implements RunFeed {
     }
   }
 
-  #part(event: { proof: string; attempt: number; partition: number }): Partial_ {
+  #part(event: { proof: string; attempt: number; partition: number }): Taken {
     const key = `${event.proof} ${event.attempt} ${event.partition}`;
     const process = this.#curves.length - 1;
     let part = this.#parts.get(key);
     // Taken up again by another process: what it did before is not this try.
     if (part && part.process !== process) part = undefined;
     if (!part) {
-      const circuit = this.#proofs.get(event.proof)?.circuit ?? '';
-      this.#parts.set(key, (part = { circuit, process, at: new Map(), kernels: [], durations: null, worker: null }));
+      this.#parts.set(key, (part = { proof: event.proof, process, at: new Map(), kernels: [], durations: null, worker: null }));
     }
     return part;
   }
 
-  #byInstants(part: Partial_): MeasuredPartition | null {
+  #circuitOf({ proof }: Taken): string {
+    return this.#proofs.get(proof)?.circuit ?? '';
+  }
+
+  #byInstants(part: Taken): MeasuredPartition | null {
     const at = (name: string) => part.at.get(name) ?? Number.NaN;
     const isJob = at('lock_granted') <= at('prepare_started');
     const prepare: Stretch = isJob ? [at('lock_granted'), at('prepare_ended')] : [at('picked_up'), at('lock_asked')];
@@ -197,7 +208,7 @@ export class StageCollector implements RunFeed {
     const curve = this.#curves[part.process] as ConcurrencyCurve;
     const length = ([from, to]: Stretch) => to - from;
     return {
-      circuit: part.circuit,
+      circuit: this.#circuitOf(part),
       ns: { synthesis: length(synthesis), prepare: length(prepare), device: length(device), finish: length(finish) },
       kernelNs: Math.min(length(device), unionOf(part.kernels)),
       verifyNs: Math.max(0, (part.at.get('partition_ended') ?? at('put_down')) - at('put_down')),
@@ -210,7 +221,7 @@ export class StageCollector implements RunFeed {
     };
   }
 
-  #byDurations(part: Partial_): MeasuredPartition | null {
+  #byDurations(part: Taken): MeasuredPartition | null {
     const { pre_lock_cpu: prepare, lock_held: device, lock_wait: wait = 0, start_fn: call } = part.durations ?? {};
     const at = (name: string) => part.at.get(name) ?? Number.NaN;
     const synthesis: Stretch = [at('synthesis_started'), at('synthesis_ended')];
@@ -220,7 +231,7 @@ export class StageCollector implements RunFeed {
     const begun = part.at.get('call_started') ?? at('picked_up');
     const beside = (from: number, length: number) => (Number.isFinite(from) ? curve.average(from, from + length) : 0);
     return {
-      circuit: part.circuit,
+      circuit: this.#circuitOf(part),
       ns: { synthesis: synthesis[1] - synthesis[0], prepare, device, finish },
       kernelNs: null,
       verifyNs: 0,
@@ -251,7 +262,7 @@ function median(values: readonly number[]): Nanoseconds {
 }
 
 /** Medians of what passes between stages, over all partitions. */
-function overheadsOf(parts: readonly Partial_[]): Omit<Overheads, 'closeNs'> {
+function overheadsOf(parts: readonly Taken[]): Omit<Overheads, 'closeNs'> {
   const turnaround: number[] = [];
   const wake: number[] = [];
   for (const [before, part] of neighboursOnWorkers(parts, 'put_down')) {
@@ -271,7 +282,7 @@ function overheadsOf(parts: readonly Partial_[]): Omit<Overheads, 'closeNs'> {
 }
 
 /** Of a log with durations: from the end of the worker's native call to its next pick-up of something that waited. */
-function turnaroundOf(parts: readonly Partial_[]): Nanoseconds {
+function turnaroundOf(parts: readonly Taken[]): Nanoseconds {
   const values: number[] = [];
   for (const part of parts) {
     const call = part.durations?.start_fn;
@@ -289,8 +300,8 @@ function closeOf(proofs: readonly { lastEndNs: number; endedNs: number | null }[
 }
 
 /** (end of what a worker did before, the partition that it then picked up), in each process. */
-function* neighboursOnWorkers(parts: readonly Partial_[], end: string): Generator<[Nanoseconds, Partial_]> {
-  const byWorker = new Map<string, Partial_[]>();
+function* neighboursOnWorkers(parts: readonly Taken[], end: string): Generator<[Nanoseconds, Taken]> {
+  const byWorker = new Map<string, Taken[]>();
   for (const part of parts) {
     if (part.worker === null || !part.at.has('picked_up')) continue;
     const key = `${part.process} ${part.worker}`;
@@ -301,8 +312,8 @@ function* neighboursOnWorkers(parts: readonly Partial_[], end: string): Generato
   for (const of of byWorker.values()) {
     of.sort((a, b) => (a.at.get('picked_up') as number) - (b.at.get('picked_up') as number));
     for (let index = 1; index < of.length; index++) {
-      const before = (of[index - 1] as Partial_).at.get(end);
-      if (before !== undefined) yield [before, of[index] as Partial_];
+      const before = (of[index - 1] as Taken).at.get(end);
+      if (before !== undefined) yield [before, of[index] as Taken];
     }
   }
 }
