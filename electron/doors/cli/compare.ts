@@ -7,7 +7,7 @@ import type { ComparedRun, ComparisonReport } from '../../contract/what-if.ts';
 import { usage } from './arguments.ts';
 import { EXIT } from './exit-codes.ts';
 import { experimentCommand } from './experiment.ts';
-import { decimals, digitsOf, intervalText, percent, signed } from './figures.ts';
+import { decimals, digitsOf, digitsOfRange, intervalText, percent, signed } from './figures.ts';
 import { withHistory, type Call } from './program.ts';
 import { table } from './text.ts';
 
@@ -80,7 +80,7 @@ function verdictText(delta: Delta, a: string, b: string, counts: string): string
     case 'not_comparable':
       return `${b} and ${a} are not comparable; ${b} took ${amount} s/proof ${value < 0 ? 'less' : 'more'} (${sure})`;
     default:
-      return `No difference is seen between ${b} and ${a}: ${signed(value, digitsOf(value))} s/proof (${sure})`;
+      return `No difference is seen between ${b} and ${a}: ${signed(value, digitsOfRange(delta.s_per_proof))} s/proof (${sure})`;
   }
 }
 

@@ -14,7 +14,7 @@ import { visibleText } from '../../contract/visible-text.ts';
 import type { ExperimentReport } from '../../contract/what-if.ts';
 import { choiceFlag, usage, wholeFlag } from './arguments.ts';
 import { EXIT } from './exit-codes.ts';
-import { decimals, digitsOf, intervalText, percent, signed } from './figures.ts';
+import { decimals, digitsOf, digitsOfRange, intervalText, percent, signed } from './figures.ts';
 import { withHistory, withHost, type Call } from './program.ts';
 import { openProvingHost } from './prove.ts';
 import { parseSchedulerSpec } from './scheduler-spec.ts';
@@ -161,7 +161,7 @@ function verdictText({ difference_s: difference, ratio, verdict, blocks }: Exper
   const sure = `${percent(ratio)}, ${intervalText(difference)}; ${pairs} rounds`;
   const amount = Math.abs(difference.value).toFixed(digitsOf(difference.value));
   if (verdict === 'no_difference_seen') {
-    return `No difference is seen: B − A is ${signed(difference.value, digitsOf(difference.value))} s/proof (${sure})`;
+    return `No difference is seen: B − A is ${signed(difference.value, digitsOfRange(difference))} s/proof (${sure})`;
   }
   return `B is ${amount} s/proof ${verdict === 'b_faster' ? 'faster' : 'slower'} than A (${sure})`;
 }

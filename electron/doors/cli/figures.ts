@@ -2,8 +2,9 @@
 import type { Range } from '../../contract/what-if.ts';
 
 /** "95 %: −3.4 to −2.4" */
-export function intervalText({ value, low, high }: Range): string {
-  const digits = Math.max(digitsOf(value), digitsOf((high - low) / 2));
+export function intervalText(range: Range): string {
+  const { low, high } = range;
+  const digits = digitsOfRange(range);
   return `95 %: ${signed(low, digits)} to ${signed(high, digits)}`;
 }
 
@@ -22,6 +23,13 @@ export function signed(value: number, digits: number): string {
 export function digitsOf(value: number): number {
   const size = Math.abs(value);
   return size >= 1 || size === 0 ? 1 : Math.min(6, 1 + Math.ceil(-Math.log10(size)));
+}
+
+/** Decimals of a difference and its interval: those of the larger of the two, more only where both ends would look alike. */
+export function digitsOfRange({ value, low, high }: Range): number {
+  const half = (high - low) / 2;
+  const digits = digitsOf(Math.max(Math.abs(value), half));
+  return half > 0 && half < 10 ** -digits ? digitsOf(half) : digits;
 }
 
 /** Decimals of seconds per proof. */
