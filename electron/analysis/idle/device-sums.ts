@@ -1,0 +1,49 @@
+/** What is summed of closed spans of a device, whatever the account says of the time beside: windows, the legacy figure, wasted kernels. */
+import type { Nanoseconds } from '../../contract/units.ts';
+import type { Part } from './parts.ts';
+import { UnionSum } from './union-sum.ts';
+
+export class DeviceSums {
+  readonly kernel = new UnionSum();
+  readonly lock = new UnionSum();
+  readonly job = new UnionSum();
+  readonly copy = new UnionSum();
+  readonly legacy = new UnionSum();
+  legacyFromNs = Number.POSITIVE_INFINITY;
+  legacyToNs = Number.NEGATIVE_INFINITY;
+  /** Jobs whose lock window could not be placed. */
+  unplaced = 0;
+  lockErrorNs = 0;
+  readonly #device: number;
+
+  constructor(device: number) {
+    this.#device = device;
+  }
+
+  /** The run ends: nothing counts beyond. */
+  close(t: Nanoseconds): void {
+    for (const sum of [this.kernel, this.lock, this.job, this.copy]) sum.limitNs = t;
+  }
+
+  endJob(pickedNs: Nanoseconds, calledNs: Nanoseconds, endNs: Nanoseconds): void {
+    this.job.add(pickedNs, endNs);
+    const fromNs = Number.isNaN(calledNs) ? pickedNs : calledNs;
+    this.legacy.add(fromNs, endNs);
+    if (fromNs < this.legacyFromNs) this.legacyFromNs = fromNs;
+    if (endNs > this.legacyToNs) this.legacyToNs = endNs;
+  }
+
+  endKernel(part: Part, startNs: Nanoseconds, endNs: Nanoseconds): void {
+    this.kernel.add(startNs, endNs);
+    part.kernelNs += Math.max(0, endNs - Math.max(0, startNs));
+    part.device = this.#device;
+  }
+
+  /** |∪| and Σ over last end − first start. */
+  legacyFigures(): { efficiency: number | null; sum: number | null } {
+    const overNs = this.legacyToNs - Math.max(0, this.legacyFromNs);
+    if (!(overNs > 0)) return { efficiency: null, sum: null };
+    const { union, sum } = this.legacy.total(this.legacyToNs, []);
+    return { efficiency: union / overNs, sum: sum / overNs };
+  }
+}
