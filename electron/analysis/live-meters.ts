@@ -12,17 +12,20 @@ const SPARKS = 60;
 interface MeteredDevice {
   device: string;
   kind: string;
+  /** A log of another engine has no kernels and no copies, and its lock windows only where each job span has one. */
+  isLog: boolean;
+  closed: { job: number; lock: number };
   meters: Record<WindowKind, WindowMeter>;
 }
 
 export class LiveMeters {
   readonly #devices = new Map<string, MeteredDevice>();
 
-  addDevice(device: string, kind: string): MeteredDevice {
+  addDevice(device: string, kind: string, engine = 'builtin'): MeteredDevice {
     let known = this.#devices.get(device);
     if (!known) {
       const meters = Object.fromEntries(WINDOWS.map((window) => [window, new WindowMeter()])) as Record<WindowKind, WindowMeter>;
-      this.#devices.set(device, (known = { device, kind, meters }));
+      this.#devices.set(device, (known = { device, kind, isLog: engine === 'cuzk', closed: { job: 0, lock: 0 }, meters }));
     }
     return known;
   }
@@ -30,7 +33,9 @@ export class LiveMeters {
   /** A span that closed counts; others do not change a meter. */
   take(span: Span): void {
     if (span.state !== 'closed' || span.device === null || span.endNs === null || !isWindowKind(span.kind)) return;
-    this.addDevice(span.device, '').meters[span.kind].add(span.startNs, span.endNs);
+    const device = this.addDevice(span.device, '');
+    device.meters[span.kind].add(span.startNs, span.endNs);
+    if (span.kind === 'job' || span.kind === 'lock') device.closed[span.kind] += 1;
   }
 
   fold(horizonNs: Nanoseconds, open: Iterable<Span>): void {
@@ -49,7 +54,13 @@ export class LiveMeters {
           return [window, fromNs === 0 ? meter.total(toNs, starts) : meter.recent(fromNs, toNs, starts)];
         }),
       ) as Record<WindowKind, { union: number; sum: number }>;
-      return makeWindows(device, toNs - fromNs, (window) => measured[window].union, (window) => measured[window].sum); // prettier-ignore
+      const windows = makeWindows(
+        device,
+        toNs - fromNs,
+        (window) => measured[window].union,
+        (window) => measured[window].sum,
+      );
+      return { ...windows, ...unrecorded(device) };
     });
   }
 
@@ -66,9 +77,19 @@ export class LiveMeters {
           return second < 0 ? null : (known[second - from] ?? 0) / NS_PER_S;
         });
       };
-      return { device: device.device, kernel: ratios('kernel'), lock: ratios('lock'), job: ratios('job') };
+      const none = Array.from({ length: SPARKS }, () => null);
+      const missing = unrecorded(device);
+      const kernel = 'kernel_ns' in missing ? none : ratios('kernel');
+      return { device: device.device, kernel, lock: 'lock_held_ns' in missing ? none : ratios('lock'), job: ratios('job') };
     });
   }
+}
+
+/** Windows that its log does not tell: null, not zero. */
+function unrecorded({ isLog, closed }: MeteredDevice): Partial<DeviceWindows> {
+  if (!isLog) return {};
+  const inside = { kernel_ns: null, kernel_sum_ns: null, copy_ns: null, copy_sum_ns: null };
+  return closed.lock > 0 && closed.lock >= closed.job ? inside : { ...inside, lock_held_ns: null, lock_held_sum_ns: null };
 }
 
 function startsOf(open: readonly Span[], device: string, window: WindowKind): Nanoseconds[] {

@@ -20,8 +20,10 @@ import type {
   SpanKind,
   UnknownStretch,
 } from '../contract/live.ts';
+import type { Scheduler } from '../contract/scheduler.ts';
 import type { EventOf, MarkLine, StateLine, TimelineEvent } from '../contract/timeline-events.ts';
 import { NS_PER_S, type Nanoseconds } from '../contract/units.ts';
+import { LiveIdle, type LiveLoss } from './live-idle.ts';
 import { LiveMeters } from './live-meters.ts';
 import { ProofBook, type ProofEntry } from './proof-book.ts';
 import { RunAxis } from './run-axis.ts';
@@ -31,9 +33,8 @@ import { computeSecondsPerProof } from './throughput.ts';
 
 export interface LiveViewOptions {
   run: string;
-  /** Null: as many as were in work at the same time. */
-  proofsInFlight: number | null;
-  memoryBudgetBytes: number | null;
+  /** Null where a log does not tell it. */
+  scheduler: Scheduler | null;
 }
 
 /** How long a span stays after its end. */
@@ -56,9 +57,10 @@ const SHOWN: Partial<Record<TrackedKind, { kind: SpanKind; lane: LaneKind }>> = 
 
 export class LiveView {
   readonly run: string;
-  readonly #options: LiveViewOptions;
+  readonly #scheduler: Scheduler | null;
   readonly #book = new ProofBook(false);
   readonly #meters = new LiveMeters();
+  readonly #idle: LiveIdle;
   readonly #lanes = new Map<string, Lane>();
   readonly #open = new Map<number, LiveSpan>();
   #closed: LiveSpan[] = [];
@@ -96,7 +98,8 @@ export class LiveView {
 
   constructor(options: LiveViewOptions) {
     this.run = options.run;
-    this.#options = options;
+    this.#scheduler = options.scheduler;
+    this.#idle = new LiveIdle(options.scheduler, options.scheduler?.proofs_in_flight ?? 1);
   }
 
   /** The run's own clock, once its first process is known. */
@@ -108,15 +111,16 @@ export class LiveView {
     return this.#horizonNs;
   }
 
-  /** The next process of the run; `originT`: the first one's `run_started`. */
-  beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds): void {
+  /** The next process of the run; `originT`: the first one's `run_started`; `fromStart`: it served no other run before. */
+  beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds, fromStart = true): void {
     this.endProcess();
     this.#axis ??= new RunAxis(hello, originT);
     this.#offset = this.#axis.offsetOf(hello);
     this.#process += 1;
+    this.#idle.beginProcess(hello, originT, fromStart);
     this.#tracker = new SpanTracker(this.#offset, (span) => this.#takeSpan(span), () => this.#nextId++); // prettier-ignore
     for (const { device, kind } of hello.devices as { device: string; kind: string }[]) {
-      this.#meters.addDevice(device, kind);
+      this.#meters.addDevice(device, kind, hello.engine);
       for (const lane of ['kernel', 'lock'] as const) this.#lane(lane, device, 0);
     }
   }
@@ -129,6 +133,7 @@ export class LiveView {
     else if (event.e === 'params_load_started') this.#params.set(event.circuit, 'loading');
     else if (event.e === 'params_load_ended') this.#params.set(event.circuit, event.ok ? 'resident' : 'absent');
     this.#tracker?.take(event);
+    this.#idle.take(event);
     const entry = this.#book.take(event, at, this.#process);
     if (entry) this.#proofChanged(entry);
     this.#changed.other = true;
@@ -140,6 +145,7 @@ export class LiveView {
     if (at <= this.#horizonNs) return;
     this.#horizonNs = at;
     this.#tracker?.settle(at);
+    this.#idle.takeMark(mark);
     this.#changed.other = true;
   }
 
@@ -155,19 +161,25 @@ export class LiveView {
       this.#unhealed = [];
       this.#tracker?.takeSnapshot(state);
     }
+    this.#idle.takeMark(state);
     this.takeMark(state);
   }
 
-  /** Events with stamps in [tFrom, tTo] are missing: unknown until the next snapshot. */
-  takeLoss(tFrom: Nanoseconds, tTo: Nanoseconds): void {
-    const startNs = tFrom + this.#offset;
-    const stretch = { device: null, startNs, endNs: Math.max(tTo + this.#offset, this.#horizonNs) };
-    this.#unhealed.push(stretch);
+  /** Events with stamps in [tFrom, tTo] are missing: unknown until the next snapshot, or until `healedT` where that is known. */
+  takeLoss(loss: LiveLoss): void {
+    const startNs = loss.tFrom + this.#offset;
+    const endNs = Math.max((loss.healedT ?? loss.tTo) + this.#offset, loss.healedT === null ? this.#horizonNs : startNs);
+    const stretch = { device: null, startNs, endNs };
+    if (loss.healedT === null) this.#unhealed.push(stretch);
     this.#addUnknown(stretch);
+    this.#idle.takeLoss(loss);
   }
 
   /** The host keeps proofs back; told again with the same `fromNs` once its end is known. */
-  takeHold(_fromNs: Nanoseconds, _toNs: Nanoseconds | null): void {}
+  takeHold(fromNs: Nanoseconds, toNs: Nanoseconds | null): void {
+    this.#idle.takeHold(fromNs, toNs);
+    this.#changed.other = true;
+  }
 
   /** It is gone, in order or not: nothing that is open will end. */
   endProcess(): void {
@@ -175,6 +187,7 @@ export class LiveView {
     this.#tracker.endProcess();
     this.#tracker = null;
     this.#horizonNs = Math.max(this.#horizonNs, this.#lastNs);
+    this.#idle.endProcess(this.#horizonNs - this.#offset);
     for (const entry of this.#book.endProcess(this.#process, this.#lastNs)) this.#proofChanged(entry);
     this.#changed.other = true;
   }
@@ -234,9 +247,9 @@ export class LiveView {
     return {
       last60s: this.#meters.windows(Math.max(0, toNs - 60 * NS_PER_S), toNs, open),
       run: this.#meters.windows(0, toNs, open),
-      idle: [],
+      idle: this.#idle.figures(toNs),
       sparkline: this.#meters.sparkline(toNs, open),
-      sPerProof: computeSecondsPerProof(this.#ends, this.#options.proofsInFlight ?? this.#mostAtOnce),
+      sPerProof: computeSecondsPerProof(this.#ends, this.#scheduler?.proofs_in_flight ?? this.#mostAtOnce),
       latency: {
         lastS: this.#latencies.at(-1) ?? null,
         medianS: inSeconds(medianOfSorted(this.#sortedLatencies)),
@@ -246,7 +259,7 @@ export class LiveView {
       memory: {
         rssBytes: state?.rss_bytes ?? null,
         peakRssBytes: this.#peakRss,
-        budgetBytes: this.#options.memoryBudgetBytes,
+        budgetBytes: this.#scheduler?.memory_budget_bytes ?? null,
         permitBytes: state?.permits.bytes_used ?? null,
       },
       permits: state ? { used: state.permits.used, total: state.permits.total } : null,

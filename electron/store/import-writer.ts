@@ -154,7 +154,7 @@ export class ImportWriter implements ImportSink {
     this.#home = id;
     for (const problem of this.#homeless.splice(0)) facts.addProblem(id, problem);
     const originT = run.originT;
-    this.#tell((live) => live.beginProcess(process.hello, originT));
+    this.#tell((live) => live.beginProcess(process.hello, originT, process.seqFrom === 0));
   }
 
   event(event: TimelineEvent): void {

@@ -4,6 +4,7 @@ import { InterlockError } from '../contract/errors.ts';
 import type { Notice } from '../contract/live.ts';
 import type { EventName } from '../contract/timeline-events.ts';
 import { Experiments } from './experiments.ts';
+import { createCuzkReader } from '../formats/cuzk/reader.ts';
 import { createRunFileReader } from '../formats/run-file/reader.ts';
 import { toStoreFailure } from './failures.ts';
 import { beginHold, endHold, endLeftHolds } from './holds.ts';
@@ -79,7 +80,7 @@ function writingCalls(opened: Opened): WriterCalls {
     clock: workerClock,
     transact: (work) => ingest.transact(work),
     live,
-    readers: { runFile: createRunFileReader, log: createRunFileReader },
+    readers: { runFile: createRunFileReader, log: createCuzkReader },
   });
   const queue = <T>(work: (queue: Queue) => T): T => ingest.guard(() => work(ingest.queue));
   // Made anew each time: the connection may have been thrown away.

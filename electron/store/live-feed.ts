@@ -20,15 +20,18 @@ const MOST_HOLDS = 64;
 
 interface KnownProcess {
   hello: EventOf<'hello'>;
-  /** What came before its run began: the params may have been loading. */
+  /** What came since its last run, or since its start: the params may have been loading. */
   before: TimelineEvent[];
+  /** It has served a run, and its last one is over. */
+  served: boolean;
+  over: boolean;
 }
 
 /** What a followed import tells, in the order in which it became durable. */
 export interface ImportedLive {
   beginRun(run: string, scheduler: Scheduler | null): void;
   /** `originT`: the first process's `run_started`. */
-  beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds): void;
+  beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds, fromStart: boolean): void;
   takeEvents(events: readonly TimelineEvent[]): void;
   takeHorizon(t: Nanoseconds): void;
   takeLoss(loss: FedLoss): void;
@@ -81,6 +84,8 @@ export class LiveFeed implements ImportedLive {
     }
     for (const stretch of stretches) {
       for (const event of writer.readFrom(stretch.id, 0, 1)) this.#takeEvent(stretch.process, event);
+      const known = this.#processes.get(stretch.process);
+      if (known) known.served = stretch.seqFrom > 0;
       for (let seq = Math.max(1, stretch.seqFrom); ;) {
         const page = writer.readFrom(stretch.id, seq, PAGE).filter((event) => stretch.seqTo === null || event.seq <= stretch.seqTo);
         for (const event of page) this.#takeEvent(stretch.process, event);
@@ -95,13 +100,14 @@ export class LiveFeed implements ImportedLive {
   take(process: string, lines: JournalLine[], written: Written): void {
     const isNew = new Set<JournalLine>(written.events);
     for (const line of lines) {
-      if (line.e === 'mark') this.#ifCurrent(process)?.takeMark(line);
-      else if (line.e === 'state') {
-        this.#tellLosses(process, written);
-        this.#ifCurrent(process)?.takeState(line);
+      if (line.e === 'mark' || line.e === 'state') {
+        // What is missing is told before a promise passes it.
+        this.#tellLosses(process, written, line.t);
+        if (line.e === 'mark') this.#ifCurrent(process)?.takeMark(line);
+        else this.#ifCurrent(process)?.takeState(line);
       } else if (isNew.has(line)) this.#takeEvent(process, line);
     }
-    this.#tellLosses(process, written);
+    this.#tellLosses(process, written, Number.POSITIVE_INFINITY);
   }
 
   processEnded(process: string): void {
@@ -137,14 +143,13 @@ export class LiveFeed implements ImportedLive {
     this.#following = true;
     this.#imported = new LiveView({
       run,
-      proofsInFlight: scheduler?.proofs_in_flight ?? null,
-      memoryBudgetBytes: scheduler?.memory_budget_bytes ?? null,
+      scheduler,
     });
     this.#snapshotDue = true;
   }
 
-  beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds): void {
-    this.#imported?.beginProcess(hello, originT);
+  beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds, fromStart: boolean): void {
+    this.#imported?.beginProcess(hello, originT, fromStart);
   }
 
   takeEvents(events: readonly TimelineEvent[]): void {
@@ -156,7 +161,7 @@ export class LiveFeed implements ImportedLive {
   }
 
   takeLoss(loss: FedLoss): void {
-    this.#imported?.takeLoss(loss.tFrom, loss.tTo);
+    this.#imported?.takeLoss(loss);
   }
 
   takeHold(fromNs: Nanoseconds, toNs: Nanoseconds | null): void {
@@ -196,7 +201,7 @@ export class LiveFeed implements ImportedLive {
 
   #takeEvent(process: string, event: TimelineEvent): void {
     if (event.e === 'hello') {
-      this.#processes.set(process, { hello: event, before: [event] });
+      this.#processes.set(process, { hello: event, before: [event], served: false, over: false });
       return;
     }
     const known = this.#processes.get(process);
@@ -204,8 +209,9 @@ export class LiveFeed implements ImportedLive {
     if (event.e === 'run_started') this.#startRun(process, known, event);
     if (this.#imported && !this.#following) this.#showOwn();
     const view = this.#ifCurrent(process);
-    if (view) view.take(event);
-    else if (known.before.length < 1_000) known.before.push(event);
+    view?.take(event);
+    if (event.e === 'run_ended') known.over = true;
+    else if ((!view || known.over) && known.before.length < 1_000) known.before.push(event);
   }
 
   #startRun(process: string, known: KnownProcess, event: EventOf<'run_started'>): void {
@@ -214,16 +220,17 @@ export class LiveFeed implements ImportedLive {
       this.#view?.close();
       this.#view = new LiveView({
         run: event.run,
-        proofsInFlight: scheduler.proofs_in_flight,
-        memoryBudgetBytes: scheduler.memory_budget_bytes,
+        scheduler,
       });
       this.#snapshotDue = true;
     } else if (this.#current === process) return;
     this.#current = process;
     this.#originNs = BigInt(known.hello.monotonic_ns);
-    this.#view.beginProcess(known.hello, event.t);
+    this.#view.beginProcess(known.hello, event.t, !known.served);
     for (const earlier of known.before) if (earlier.e !== 'bye') this.#view.take(earlier);
     known.before = [];
+    known.served = true;
+    known.over = false;
     for (const id of this.#holds.keys()) this.#tellHold(id);
   }
 
@@ -241,9 +248,11 @@ export class LiveFeed implements ImportedLive {
     this.#snapshotDue = true;
   }
 
-  #tellLosses(process: string, written: Written): void {
+  #tellLosses(process: string, written: Written, uptoT: number): void {
+    if (written.losses.length === 0) return;
     const view = this.#ifCurrent(process);
-    for (const loss of written.losses.splice(0)) view?.takeLoss(loss.tFrom, loss.tTo);
+    for (const loss of written.losses) if (loss.tTo <= uptoT) view?.takeLoss({ ...loss, healedT: null, state: null });
+    written.losses = written.losses.filter((loss) => loss.tTo > uptoT);
   }
 
   #ifCurrent(process: string): LiveView | null {

@@ -6,7 +6,7 @@ import type { ProofReport, RunReport, RunState, RunSummary } from '../contract/r
 import type { Backend, Scheduler } from '../contract/scheduler.ts';
 import type { Reads, Stretch } from './reads.ts';
 
-interface RunRow {
+export interface RunRow {
   id: number;
   run: string;
   uid: string;
@@ -38,6 +38,13 @@ export class RunReads {
     const name = this.reads.resolveRun(run);
     const row = this.reads.db.prepare('SELECT * FROM run WHERE run = ?').get(name) as RunRow;
     return this.#report(row);
+  }
+
+  /** What an analysis of the run's events rests on beside them; `key` changes whenever it would say something else. */
+  factsFor(run: string): { key: string; row: RunRow; horizonNs: number | null } {
+    const name = this.reads.resolveRun(run);
+    const row = this.reads.db.prepare('SELECT * FROM run WHERE run = ?').get(name) as RunRow;
+    return { key: this.#keyOf(row), row, horizonNs: this.#horizonOf(row, this.reads.stretchesOf(name)) };
   }
 
   listRuns(input: { limit: number; before?: string | undefined }): {

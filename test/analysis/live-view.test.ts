@@ -14,7 +14,7 @@ const FACTS: RunFacts = {
   unparsed: 0, peakRssBytes: null, processes: [],
 }; // prettier-ignore
 
-const newView = () => new LiveView({ run: 'r1', proofsInFlight: SCHEDULER.proofs_in_flight, memoryBudgetBytes: 1000 });
+const newView = () => new LiveView({ run: 'r1', scheduler: { ...SCHEDULER, memory_budget_bytes: 1000 } });
 
 interface Story {
   events: TimelineEvent[];
@@ -218,7 +218,7 @@ test('a loss is unknown from its first stamp to the next snapshot', () => {
   view.beginProcess(events[0] as EventOf<'hello'>, 0);
   for (const event of events) view.take(event);
   view.takeMark({ e: 'mark', t: 5e6, upto: 9 });
-  view.takeLoss(4e6, 6e6);
+  view.takeLoss({ tFrom: 4e6, tTo: 6e6, count: 1, healedT: null, state: null });
   view.takeState(makeState(9e6, 10, { workers: [] }));
   const snapshot = view.snapshot(9e6);
   expect(snapshot.unknown).toContainEqual({ device: null, startNs: 4e6, endNs: 9e6 });
