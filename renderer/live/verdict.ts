@@ -23,6 +23,8 @@ import { NOT_RECORDED, trailingLabel } from '../parts/windows.ts';
 
 /** Below this share of the seconds per proof a predicted gain is called none. */
 export const LEAST_GAIN = 0.02;
+/** A simulation that misses the run as it is by more than this share is not asked what would change. */
+const MOST_MISS = 0.1;
 /** A cause below this share of the account is not worth an act. */
 const LEAST_SHARE = 0.01;
 
@@ -100,7 +102,7 @@ export function actAgainst(cause: Cause, scheduler: Scheduler, memoryBound: bool
       return permits > scheduler.partitions_in_flight
         ? {
             change: { partitions_in_flight: permits },
-            words: `${permits} partitions in flight instead of ${scheduler.partitions_in_flight}`,
+            words: `${permits} partitions in flight`,
           }
         : null;
     }
@@ -109,7 +111,7 @@ export function actAgainst(cause: Cause, scheduler: Scheduler, memoryBound: bool
     case 'cross_sector': {
       const workers = raise(scheduler.synthesis_workers, SCHEDULER_LIMITS.synthesis_workers[1]);
       return workers > scheduler.synthesis_workers
-        ? { change: { synthesis_workers: workers }, words: `${workers} synthesis workers instead of ${scheduler.synthesis_workers}` }
+        ? { change: { synthesis_workers: workers }, words: `${workers} synthesis workers` }
         : null;
     }
     case 'dispatch':
@@ -166,6 +168,13 @@ export function wordPrediction(prediction: Prediction, nowS: number, rests: stri
   if ('failed' in prediction) return { text: `what ${act.words} would bring could not be computed (${rests})`, helps: true };
   const { s_per_proof: after, base } = prediction.report;
   if (!after) return { text: `what ${act.words} would bring is not known: the simulation has too few proofs (${rests})`, helps: true };
+  if (base?.error_ratio != null && Math.abs(base.error_ratio) > MOST_MISS) {
+    const said = base.predicted_s_per_proof ? `${formatSeconds(base.predicted_s_per_proof.value)}\u00a0s/proof` : 'something else';
+    return {
+      text: `what ${act.words} would bring cannot be said: the simulation makes ${said} of the present scheduler (${rests})`,
+      helps: true,
+    };
+  }
   // The simulation is compared with itself, so that what it misses in both is not taken for a gain.
   const before = base?.predicted_s_per_proof?.value ?? nowS;
   if ((before - after.value) / before < LEAST_GAIN)

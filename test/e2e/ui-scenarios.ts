@@ -1,9 +1,12 @@
 /** Every state that the screens have a form for, as a scripted host. Each is photographed and checked by ui.test.ts. */
+import * as v from 'valibot';
+import { CALLS } from '../../electron/contract/api.ts';
 import type { HostStatus, LiveMessage } from '../../electron/contract/live.ts';
 import { resolveScheduler, sameScheduler, type SchedulerSpec } from '../../electron/contract/scheduler.ts';
 import type { RunSummary } from '../../electron/contract/run-report.ts';
 import { toFailure } from '../../electron/contract/errors.ts';
-import { createDemoRun, DEMO_MACHINE, DEMO_STARTED_MS, type DemoRun, type DemoRunOptions } from '../support/demo-run.ts';
+import { createDemoRun, DEMO_MACHINE, DEMO_STARTED_MS, secondsPerProof, type DemoRun, type DemoRunOptions } from '../support/demo-run.ts';
+import { scriptExports, scriptImports } from '../support/demo-transfer.ts';
 import { FakeTransport } from '../support/fake-transport.ts';
 
 export const AT_NS = 168.4e9;
@@ -16,6 +19,8 @@ export interface Scenario {
   demo: DemoRun;
   /** What to press before the picture, as accessible names of buttons. */
   press?: string[];
+  /** Files to import, before the picture. */
+  files?: { name: string; text: string }[];
   /** Cuts the connection before the picture. */
   cut?: boolean;
   /** The session is unknown. */
@@ -53,6 +58,21 @@ function script(demo: DemoRun, atNs: number, change: (status: HostStatus) => voi
       return toFailure(error);
     }
   });
+  const only = (input: unknown) => (input as { run: string }).run === demo.run || (input as { run: string }).run === 'last';
+  const absent = (input: unknown) =>
+    ({ ok: false, code: 'not_found', message: `There is no run ${(input as { run: string }).run}.` }) as const;
+  transport.answer('idle', (input) => (only(input) ? { ok: true, value: demo.idle.idleAt(atNs) } : absent(input)));
+  transport.answer('gaps', (input) => {
+    const { min_ns, limit } = v.parse(CALLS.gaps.input, input);
+    return only(input) ? { ok: true, value: demo.idle.gapsAt(atNs, min_ns, limit) } : absent(input);
+  });
+  transport.answer('simulate', (input) => {
+    if (!only(input)) return absent(input);
+    const { run: _run, stages: _stages, ...rest } = v.parse(CALLS.simulate.input, input);
+    return { ok: true, value: demo.idle.simulateAt(atNs, secondsPerProof(demo.timeline, atNs).value, rest) };
+  });
+  scriptImports(transport);
+  scriptExports(transport, demo.reportAt(Math.max(atNs, 1)));
   transport.answer('switch_scheduler', { ok: false, code: 'busy', message: 'A switch is under way already.' });
   transport.value('stop', { waitsForProofs: status.queue.inProver });
   transport.value('start', {});
@@ -119,6 +139,7 @@ export function createScenarios(): Scenario[] {
     devices: Array.from({ length: 8 }, (_, index) => `gpu${index}`),
     proofs: 120,
     spec: { synthesis_workers: 16, partitions_in_flight: 40, proofs_in_flight: 6 },
+    permitBytes: 2 ** 29,
     seconds: { synthesis: 3.6, prepare: 0.4, kernels: 1.5, finish: 0.8 },
   });
   const failing = createDemoRun({ failing: [13], invalid: [12] });
@@ -136,13 +157,13 @@ export function createScenarios(): Scenario[] {
   ): Scenario => ({ name, path: '/live', demo, transport: script(demo, atNs, change), shows, ...more });
 
   return [
-    live('live-cpu', cpu, 'Kernels ran'),
+    live('live-cpu', cpu, 'predicted'),
     live('live-cuda', cuda, 'CUDA'),
     live('live-emulated', emulated, 'EMULATED'),
     live('live-eight-devices', eight, 'gpu7'),
     live('live-modified', modified, ', modified'),
     live('live-batch', batch, 'Batch'),
-    live('live-young', young, 'too few', undefined, 6.2e9),
+    live('live-young', young, 'Not enough proofs yet', undefined, 6.2e9),
     live('live-failed-proof', failing, 'does not verify'),
     live('live-lost-events', lost, '37 events lost'),
     live('live-paused', cpu, 'paused; the run goes on', undefined, AT_NS, { press: ['Pause'] }),
@@ -226,6 +247,37 @@ export function createScenarios(): Scenario[] {
     },
     { name: 'run-failed', path: `/runs/${failing.run}`, demo: failing, transport: script(failing, 1e12), shows: 'does not verify' },
     { name: 'run-lost', path: `/runs/${lost.run}`, demo: lost, transport: script(lost, 1e12), shows: 'not complete' },
+    {
+      name: 'run-gaps',
+      path: `/runs/${emulated.run}`,
+      demo: emulated,
+      transport: script(emulated, 1e12),
+      shows: 'between s-t',
+      press: ['epilogue 1'],
+    },
+    {
+      name: 'run-idle-failed',
+      path: `/runs/${cpu.run}`,
+      demo: cpu,
+      transport: script(cpu, 1e12)
+        .fail('idle', 'corrupt_data', 'The events of this run cannot be read.')
+        .fail('gaps', 'corrupt_data', 'The events of this run cannot be read.'),
+      shows: 'cannot be read',
+    },
+    { name: 'run-export', path: `/runs/${cpu.run}`, demo: cpu, transport: script(cpu, 1e12), shows: 'Chrome trace', press: ['Export'] },
+    {
+      name: 'runs-import',
+      path: '/runs',
+      demo: cpu,
+      transport: script(cpu, AT_NS, undefined, history()),
+      shows: '1 line not understood',
+      files: [
+        {
+          name: 'cuzk-daemon.log',
+          text: '[TIMELINE] 12 GPU_START job=1 partition=0\nthread main is not what this version knows\n[TIMELINE] 93 GPU_END job=1 partition=0\n',
+        },
+      ],
+    },
     { name: 'run-absent', path: '/runs/r-none', demo: cpu, transport: script(cpu, AT_NS), shows: 'There is no run r-none' },
     {
       name: 'dialog-start',

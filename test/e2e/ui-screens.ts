@@ -15,12 +15,12 @@ mkdirSync(out, { recursive: true });
 buildPage();
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const sizes = process.argv.includes('--large')
-  ? [[1600, 1000]]
+  ? [[1920, 1080]]
   : process.argv.includes('--small')
     ? [[1024, 640]]
     : [
         [1024, 640],
-        [1600, 1000],
+        [1920, 1080],
       ];
 const themes = process.argv.includes('--dark') ? (['dark'] as const) : (['light', 'dark'] as const);
 const browser = await launchChromium();

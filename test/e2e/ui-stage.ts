@@ -63,12 +63,17 @@ async function enter(browser: Browser, door: UiDoor, scenario: Scenario, look: L
     await page.evaluate((hash) => (window.location.hash = hash), scenario.path);
   }
   if (scenario.cut) {
-    await page.getByText('Kernels ran').waitFor();
+    await page.getByText('Where the time goes').waitFor();
     door.cut(true);
   }
   for (const name of scenario.press ?? []) {
     if (name.startsWith('card:')) await page.locator(`input[value="${name.slice(5)}"]`).check({ force: true });
     else await page.getByRole('button', { name, exact: false }).first().click();
+  }
+  if (scenario.files) {
+    await page
+      .locator('input[type=file]')
+      .setInputFiles(scenario.files.map(({ name, text }) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })));
   }
   await page.getByText(scenario.shows, { exact: false }).first().waitFor({ timeout: 15_000 });
   await page.mouse.move(0, 0);

@@ -87,7 +87,7 @@ describe.skipIf(findChromium() === null)('the screens (needs a Chromium)', () =>
     const staged = await stage(browser, named('live-cpu'), { theme: 'light', width: 1024, height: 640 });
     expect(staged.page.url()).not.toContain('code');
     await staged.page.reload();
-    await staged.page.getByText('Kernels ran').waitFor();
+    await staged.page.getByText('Where the time goes').waitFor();
     await staged.close();
   });
 
@@ -129,7 +129,7 @@ describe.skipIf(findChromium() === null)('the screens (needs a Chromium)', () =>
     const bars = () => staged.page.locator('.bars i:not(.none)[title$="s"]').count();
     expect(await bars()).toBe(0);
     scenario.transport.push(scenario.demo.batchBetween(6.2e9, 45e9, 1));
-    await staged.page.getByText('Kernels ran 58.1 % of the first 45 s').waitFor();
+    await staged.page.getByText('first 45 s; run').waitFor();
     expect(await bars()).toBe(4);
     expect(await staged.page.getByRole('row', { name: /s-t01000-12 valid 10 of 10 partitions done/ }).count()).toBe(1);
     await staged.close();

@@ -91,8 +91,8 @@ function addPartition(
   const synthesis = of('synthesis')!;
   const waited = history.find((entry) => entry.state === 'permit');
   const synthesiser = Number(synthesis.lane.split(':')[1]);
-  add('permit_asked', waited?.atNs ?? synthesis.startNs, id);
-  add('permit_granted', synthesis.startNs, { ...id, waited_for: waited ? 'count' : 'none' });
+  add('permit_asked', waited?.atNs ?? synthesis.startNs, { ...id, bytes: timeline.options.permitBytes });
+  add('permit_granted', synthesis.startNs, { ...id, bytes: timeline.options.permitBytes, waited_for: waited ? 'count' : 'none' });
   add('synthesis_started', synthesis.startNs, { ...id, synthesiser });
   add('synthesis_ended', synthesis.endNs, { ...id, synthesiser });
   const queued = history.find((entry) => entry.state === 'queued');
@@ -127,7 +127,7 @@ function addPartition(
   const end = history.at(-1)!;
   if (end.state === 'failed') add('stage_failed', endNs, { ...id, stage: 'device' });
   add('put_down', endNs, at);
-  add('permit_released', endNs, id);
+  add('permit_released', endNs, { ...id, bytes: timeline.options.permitBytes });
   add('partition_ended', end.atNs, { ...id, outcome: end.state });
 }
 

@@ -14,12 +14,13 @@ import {
 } from '../../electron/contract/run-report.ts';
 import type { HostStatus, Lane, LiveFigures, LiveMessage, LiveProof, LiveSnapshot, LiveSpan } from '../../electron/contract/live.ts';
 import { resolveScheduler, type Backend, type SchedulerSpec } from '../../electron/contract/scheduler.ts';
+import { makeDemoEvents, type DemoEvents } from './demo-events.ts';
+import { createDemoIdle, type DemoIdle } from './demo-idle.ts';
 import { simulate, type DemoOptions, type DemoProof, type DemoSpan, type DemoTimeline } from './demo-simulation.ts';
 
 export const DEMO_MACHINE = { cpus: 8, memoryBytes: 32 * 2 ** 30, hostname: 'prover-1' };
 /** 2026-11-30 08:00:00 UTC. */
 export const DEMO_STARTED_MS = Date.UTC(2026, 10, 30, 8, 0, 0);
-const PERMIT_BYTES = 1.5 * 2 ** 30;
 
 export interface DemoRunOptions extends Partial<Omit<DemoOptions, 'scheduler'>> {
   run?: string;
@@ -38,6 +39,9 @@ export interface DemoRun {
   snapshotAt(ns: number, batch?: number): LiveSnapshot;
   /** What became known in (fromNs, toNs]. */
   batchBetween(fromNs: number, toNs: number, batch: number, withFigures?: boolean): LiveMessage;
+  /** Causes, gaps and what-if, computed by the product's analysis from the events of the run. */
+  idle: DemoIdle;
+  events: DemoEvents;
   reportAt(ns: number): RunReport;
   summaryAt(ns: number): RunSummary;
 }
@@ -55,10 +59,14 @@ export function createDemoRun(options: DemoRunOptions = {}): DemoRun {
     seconds: options.seconds ?? { synthesis: 3.9, prepare: 0.22, kernels: 0.62, finish: 0.3 },
     failing: options.failing ?? [],
     invalid: options.invalid ?? [],
+    permitBytes: options.permitBytes ?? 1.5 * 2 ** 30,
   });
   const run = options.run ?? 'r-20261130-080000';
   const lanes = buildLanes(timeline);
   const unknown = options.lost ? [{ device: options.lost.device, startNs: options.lost.startNs, endNs: options.lost.endNs }] : [];
+  const events = makeDemoEvents(timeline, run, options.lost ?? null);
+  const idle = createDemoIdle(run, timeline, events);
+  const figures = (ns: number) => figuresAt(timeline, ns, idle);
   const endedAt = (ns: number) => (ns >= timeline.endNs ? timeline.endNs : null);
 
   const toSpan = (span: DemoSpan, ns: number): LiveSpan => {
@@ -71,6 +79,8 @@ export function createDemoRun(options: DemoRunOptions = {}): DemoRun {
     backend,
     timeline,
     lanes,
+    idle,
+    events,
     statusAt: (ns) => ({
       version: '0.1.0',
       dataFolder: '/home/operator/.local/share/interlock',
@@ -97,7 +107,7 @@ export function createDemoRun(options: DemoRunOptions = {}): DemoRun {
       spans: timeline.spans.filter((span) => span.startNs <= ns && span.endNs > ns - 90e9).map((span) => toSpan(span, ns)),
       unknown,
       proofs: proofsAt(timeline, ns).slice(-12),
-      figures: figuresAt(timeline, ns),
+      figures: figures(ns),
     }),
     batchBetween: (fromNs, toNs, batch, withFigures = true) => ({
       kind: 'batch',
@@ -114,7 +124,7 @@ export function createDemoRun(options: DemoRunOptions = {}): DemoRun {
         .map((span) => toSpan(span, toNs)),
       unknown: [],
       proofs: proofsAt(timeline, toNs).filter((proof) => (proof.endedNs ?? toNs) > fromNs),
-      figures: withFigures ? figuresAt(timeline, toNs) : null,
+      figures: withFigures ? figures(toNs) : null,
     }),
     reportAt: (ns) => buildReport(run, backend, timeline, ns, options.lost?.count ?? 0),
     summaryAt: (ns) => toSummary(buildReport(run, backend, timeline, ns, options.lost?.count ?? 0)),
@@ -215,7 +225,7 @@ export function secondsPerProof(timeline: DemoTimeline, ns: number) {
   return { value, n, low: value * 0.96, high: value * 1.04, too_few_below: 2 * j + 1 };
 }
 
-export function figuresAt(timeline: DemoTimeline, at: number): LiveFigures {
+export function figuresAt(timeline: DemoTimeline, at: number, idle: DemoIdle): LiveFigures {
   const ns = Math.min(at, timeline.endNs);
   const { options } = timeline;
   const valid = timeline.proofs.filter((proof) => proof.outcome === 'valid' && proof.endedNs <= ns).sort((a, b) => a.endedNs - b.endedNs);
@@ -233,7 +243,7 @@ export function figuresAt(timeline: DemoTimeline, at: number): LiveFigures {
   return {
     last60s: windowsBetween(timeline, Math.max(0, ns - 60e9), ns),
     run: windowsBetween(timeline, 0, ns),
-    idle: [],
+    idle: ns > 0 ? idle.liveAt(ns) : [],
     sparkline: options.devices.map((device, index) => ({
       device,
       kernel: perSecond.map((windows) => windows && (windows[index]!.kernel_ns ?? 0) / 1e9),
@@ -244,10 +254,10 @@ export function figuresAt(timeline: DemoTimeline, at: number): LiveFigures {
     latency: { lastS: latencies.at(-1) ?? null, medianS: sorted[Math.floor(sorted.length / 2)] ?? null, n: latencies.length },
     lastLatenciesS: latencies.slice(-10),
     memory: {
-      rssBytes: (2.1 + used * 1.42) * 2 ** 30,
+      rssBytes: 2.1 * 2 ** 30 + used * options.permitBytes * 0.95,
       peakRssBytes: 13.9 * 2 ** 30,
       budgetBytes: options.scheduler.memory_budget_bytes,
-      permitBytes: used * PERMIT_BYTES,
+      permitBytes: used * options.permitBytes,
     },
     permits: { used, total: options.scheduler.partitions_in_flight },
     counts: {
@@ -258,6 +268,14 @@ export function figuresAt(timeline: DemoTimeline, at: number): LiveFigures {
     },
     params: [{ circuit: 'sha256', is: 'resident' }],
   };
+}
+
+function medianLatencyS(timeline: DemoTimeline, ns: number): number | null {
+  const latencies = timeline.proofs
+    .filter((proof) => proof.outcome === 'valid' && proof.endedNs <= ns)
+    .map((proof) => (proof.endedNs - proof.acceptedNs) / 1e9)
+    .sort((a, b) => a - b);
+  return latencies[Math.floor(latencies.length / 2)] ?? null;
 }
 
 function buildReport(run: string, backend: Backend, timeline: DemoTimeline, at: number, lost: number): RunReport {
@@ -281,7 +299,7 @@ function buildReport(run: string, backend: Backend, timeline: DemoTimeline, at: 
     wall_ns: ns,
     s_per_proof: figures.value,
     s_per_proof_detail: figures,
-    latency_s: figuresAt(timeline, ns).latency.medianS,
+    latency_s: medianLatencyS(timeline, ns),
     devices: windowsBetween(timeline, 0, ns),
     proofs: known.map((proof) => {
       const done = proof.endedNs <= ns;

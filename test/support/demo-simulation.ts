@@ -21,6 +21,8 @@ export interface DemoOptions {
   /** Indices of proofs whose third partition fails on the device, and of proofs whose check fails. */
   failing: number[];
   invalid: number[];
+  /** What one permit claims. */
+  permitBytes: number;
 }
 
 export interface DemoSpan extends Omit<LiveSpan, 'endNs'> {
