@@ -25,9 +25,9 @@ export class DeviceSums {
     for (const sum of [this.kernel, this.lock, this.job, this.copy]) sum.limitNs = t;
   }
 
-  endJob(pickedNs: Nanoseconds, calledNs: Nanoseconds, endNs: Nanoseconds): void {
-    this.job.add(pickedNs, endNs);
-    const fromNs = Number.isNaN(calledNs) ? pickedNs : calledNs;
+  /** From the native call, where the log has it, else from the pick-up. */
+  endLegacy(fromNs: Nanoseconds, endNs: Nanoseconds): void {
+    if (Number.isNaN(fromNs)) return;
     this.legacy.add(fromNs, endNs);
     if (fromNs < this.legacyFromNs) this.legacyFromNs = fromNs;
     if (endNs > this.legacyToNs) this.legacyToNs = endNs;

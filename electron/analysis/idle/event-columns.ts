@@ -1,41 +1,42 @@
 /** Events waiting for their turn, column by column: a million of them cost no million of objects. Handed out in the order of (t, seq). */
 import type { Nanoseconds } from '../../contract/units.ts';
 
+const FIRST_CAPACITY = 64;
+
 export class EventColumns<Subject, Extra> {
-  readonly t: Nanoseconds[] = [];
-  readonly seq: number[] = [];
-  readonly code: number[] = [];
-  readonly subject: Subject[] = [];
-  readonly device: number[] = [];
-  readonly worker: number[] = [];
-  readonly extra: Extra[] = [];
+  t = new Float64Array(FIRST_CAPACITY);
+  seq = new Float64Array(FIRST_CAPACITY);
+  code = new Uint8Array(FIRST_CAPACITY);
+  device = new Int16Array(FIRST_CAPACITY);
+  worker = new Int32Array(FIRST_CAPACITY);
+  subject: Subject[] = [];
+  extra: Extra[] = [];
+  length = 0;
   #sorted = true;
   #order: Int32Array | null = null;
 
-  get length(): number {
-    return this.t.length;
-  }
-
   push(t: Nanoseconds, seq: number, code: number, subject: Subject, device: number, worker: number, extra: Extra): void {
-    const last = this.t.length - 1;
-    if (last >= 0) {
-      const before = this.t[last] as number;
-      if (t < before || (t === before && seq < (this.seq[last] as number))) this.#sorted = false;
+    const at = this.length;
+    if (at === this.t.length) this.#grow(at * 2);
+    if (at > 0 && this.#sorted) {
+      const before = this.t[at - 1] as number;
+      if (t < before || (t === before && seq < (this.seq[at - 1] as number))) this.#sorted = false;
     }
-    this.t.push(t);
-    this.seq.push(seq);
-    this.code.push(code);
+    this.t[at] = t;
+    this.seq[at] = seq;
+    this.code[at] = code;
+    this.device[at] = device;
+    this.worker[at] = worker;
     this.subject.push(subject);
-    this.device.push(device);
-    this.worker.push(worker);
     this.extra.push(extra);
+    this.length = at + 1;
     this.#order = null;
   }
 
   /** Indices in the order of (t, seq); of equals, as they came. */
   order(): Int32Array {
     if (this.#order) return this.#order;
-    const order = new Int32Array(this.t.length);
+    const order = new Int32Array(this.length);
     for (let index = 0; index < order.length; index++) order[index] = index;
     if (!this.#sorted) this.#sort(order);
     return (this.#order = order);
@@ -43,15 +44,38 @@ export class EventColumns<Subject, Extra> {
 
   /** Takes out what the first `count` of {@link order} are. */
   drop(count: number): void {
+    if (count === 0) return;
     const rest = this.order().slice(count);
-    const keep = <T>(column: T[]) => {
-      const kept = Array.from(rest, (index) => column[index] as T);
-      column.length = 0;
-      for (const value of kept) column.push(value);
-    };
-    for (const column of [this.t, this.seq, this.code, this.subject, this.device, this.worker, this.extra]) keep<unknown>(column);
+    const { t, seq, code, device, worker } = this;
+    this.t = new Float64Array(Math.max(FIRST_CAPACITY, rest.length));
+    this.seq = new Float64Array(this.t.length);
+    this.code = new Uint8Array(this.t.length);
+    this.device = new Int16Array(this.t.length);
+    this.worker = new Int32Array(this.t.length);
+    rest.forEach((from, to) => {
+      this.t[to] = t[from] as number;
+      this.seq[to] = seq[from] as number;
+      this.code[to] = code[from] as number;
+      this.device[to] = device[from] as number;
+      this.worker[to] = worker[from] as number;
+    });
+    this.subject = Array.from(rest, (from) => this.subject[from] as Subject);
+    this.extra = Array.from(rest, (from) => this.extra[from] as Extra);
+    this.length = rest.length;
     this.#sorted = true;
     this.#order = null;
+  }
+
+  #grow(capacity: number): void {
+    const copy = <T extends Float64Array | Uint8Array | Int16Array | Int32Array>(to: T, from: T): T => {
+      to.set(from);
+      return to;
+    };
+    this.t = copy(new Float64Array(capacity), this.t);
+    this.seq = copy(new Float64Array(capacity), this.seq);
+    this.code = copy(new Uint8Array(capacity), this.code);
+    this.device = copy(new Int16Array(capacity), this.device);
+    this.worker = copy(new Int32Array(capacity), this.worker);
   }
 
   /** Lines are nearly in order: each moves a short way. Where they are not, the general sort takes over. */

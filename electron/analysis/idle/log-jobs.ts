@@ -17,7 +17,6 @@ interface Job {
   device: DeviceWorkers;
   worker: number;
   startNs: Nanoseconds;
-  calledNs: Nanoseconds;
   lockNs: Nanoseconds;
   releasedNs: Nanoseconds;
   /** The worker's next event of another partition; NaN: none yet. */
@@ -44,12 +43,14 @@ export class LogJobs {
       return;
     }
     const job = this.#open.get(part);
+    if (kind === CODE.call_started) part.calledNs = t;
     if (!job || job.lost || job.device !== device || job.worker !== worker) {
       if (kind === CODE.put_down || kind === CODE.lock_released) device.unmatched += 1;
+      // Its pick-up is missing, its call is not.
+      if (kind === CODE.put_down && !job) this.#endLegacy(device, part, Number.NaN, t);
       return;
     }
-    if (kind === CODE.call_started) job.calledNs = t;
-    else if (kind === CODE.lock_granted) job.lockNs = t;
+    if (kind === CODE.lock_granted) job.lockNs = t;
     else if (kind === CODE.lock_released) this.#release(job, t);
     else if (kind === CODE.put_down) this.#putDown(job, t);
   }
@@ -93,8 +94,9 @@ export class LogJobs {
   #pickUp(device: DeviceWorkers, part: Part, worker: number, t: Nanoseconds): void {
     const before = this.#open.get(part);
     if (before) this.#giveUp(before, t);
+    part.calledNs = Number.NaN;
     this.#open.set(part, {
-      part, device, worker, startNs: t, calledNs: Number.NaN, lockNs: Number.NaN, releasedNs: Number.NaN, nextNs: Number.NaN,
+      part, device, worker, startNs: t, lockNs: Number.NaN, releasedNs: Number.NaN, nextNs: Number.NaN,
       lost: false,
     }); // prettier-ignore
   }
@@ -112,12 +114,18 @@ export class LogJobs {
 
   #putDown(job: Job, t: Nanoseconds): void {
     const { account, sums } = job.device;
-    sums.endJob(job.startNs, job.calledNs, t);
+    sums.job.add(job.startNs, t);
+    this.#endLegacy(job.device, job.part, job.startNs, t);
     if (Number.isNaN(job.releasedNs)) {
       sums.unplaced += 1;
       account.paint('unplaced', job.startNs, t, job.part);
     } else account.paint('after', job.releasedNs, t, job.part);
     this.#open.delete(job.part);
+  }
+
+  #endLegacy(device: DeviceWorkers, part: Part, pickedNs: Nanoseconds, t: Nanoseconds): void {
+    device.sums.endLegacy(Number.isNaN(part.calledNs) ? pickedNs : part.calledNs, t);
+    part.calledNs = Number.NaN;
   }
 
   #giveUp(job: Job, t: Nanoseconds): void {

@@ -28,6 +28,8 @@ export interface Part {
   wastedNs: Nanoseconds;
   device: number;
   outcome: string | null;
+  /** The engine's native call. */
+  calledNs: Nanoseconds;
   /** Of the stage that it is in, for its stretch. */
   stageNs: Nanoseconds;
   stageBeside: number;
@@ -78,7 +80,7 @@ export function partOf(of: ProofRecord, partition: number): Part {
   if (!part) {
     part = {
       of, partition, askedNs: Number.NaN, grantedNs: Number.NaN, waitedForBytes: false, queuedNs: Number.NaN, loads: false,
-      kernelNs: 0, wastedNs: 0, device: -1, outcome: null, stageNs: Number.NaN, stageBeside: 0,
+      kernelNs: 0, wastedNs: 0, device: -1, outcome: null, calledNs: Number.NaN, stageNs: Number.NaN, stageBeside: 0,
     }; // prettier-ignore
     of.parts.set(partition, part);
   }

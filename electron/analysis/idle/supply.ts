@@ -83,6 +83,7 @@ export class Supply {
 
   pickUp(part: Part): void {
     this.begin(part.of);
+    this.withheld.delete(part);
     this.#dequeue(part);
   }
 

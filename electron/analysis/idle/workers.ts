@@ -112,7 +112,8 @@ export class DeviceWorkers {
   }
 
   putDown(worker: Worker, t: Nanoseconds): void {
-    if (!Number.isNaN(worker.pickedNs)) this.sums.endJob(worker.pickedNs, worker.calledNs, t);
+    if (!Number.isNaN(worker.pickedNs)) this.sums.job.add(worker.pickedNs, t);
+    this.sums.endLegacy(Number.isNaN(worker.calledNs) ? worker.pickedNs : worker.calledNs, t);
     this.change(worker, FREE, t);
     this.#letGo(worker);
   }
