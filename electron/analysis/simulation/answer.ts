@@ -2,7 +2,7 @@
 import type { CheckedInput } from '../../contract/api.ts';
 import { InterlockError } from '../../contract/errors.ts';
 import { schedulerLabel, type MachineFacts, type Scheduler } from '../../contract/scheduler.ts';
-import { formatBytes, NS_PER_MS } from '../../contract/units.ts';
+import { formatBytes, NS_PER_MS, NS_PER_S, type Nanoseconds } from '../../contract/units.ts';
 import { SIMULATION_SCHEMA, type SimulationReport } from '../../contract/what-if.ts';
 import { computeMedian, computePercentile } from '../statistics.ts';
 import { changeScheduler, foundScheduler, tableScheduler, type SeenInLog } from './change.ts';
@@ -28,6 +28,8 @@ type Input = Omit<CheckedInput<'simulate'>, 'run' | 'stages'>;
 /** Fewer than this many partitions are hardly a distribution. */
 const FEW_PARTITIONS = 20;
 const TABLE_PROOFS = 20;
+/** Halves of a run that are further apart than this are told of. */
+const DRIFT = 0.2;
 
 /**
  * Errors: `usage` where the run has no partition that went through all stages, or its log does not tell the scheduler;
@@ -158,11 +160,12 @@ function restsOn(
 ): string[] {
   const { measured } = source;
   const n = measured.partitions.length;
-  const middle = (values: readonly number[]) => `${((computeMedian(values) ?? 0) / NS_PER_MS).toPrecision(4)} ms`;
+  const middle = (values: readonly number[]) => durationText(computeMedian(values) ?? 0);
   const stages = SIMULATED_STAGES.map((stage) => `${stage} ${middle(measured.partitions.map(({ ns }) => ns[stage]))}`);
   const circuits = [...new Set(measured.partitions.map(({ circuit }) => circuit))];
   const lines = [`${n} partitions of ${source.run} (${circuits.join(', ')}), drawn whole; medians: ${stages.join(', ')}.`];
   if (n < FEW_PARTITIONS) lines.push(`That is few: the range tells what these ${n} allow, not what the machine may do.`);
+  lines.push(...driftOf(measured));
   if (measured.incomplete > 0) lines.push(`${measured.incomplete} partitions without all of their times are left out.`);
   const { turnaroundNs, handoffNs, wakeNs } = measured.overheads;
   lines.push(
@@ -198,7 +201,30 @@ function restsOn(
   return lines;
 }
 
+/** A stage that took long in one half of the run and not in the other: what is drawn from both is neither. */
+function driftOf({ partitions }: MeasuredRun): string[] {
+  if (partitions.length < 8) return [];
+  const middle = partitions.length >> 1;
+  return SIMULATED_STAGES.flatMap((stage) => {
+    const half = (from: number, to: number) => partitions.slice(from, to).map(({ ns }) => ns[stage]);
+    const halves = [half(0, middle), half(middle, partitions.length)] as const;
+    const at = (share: number) => halves.map((values) => computePercentile(values, share) ?? 0) as [number, number];
+    const [low, [first, second], high] = [at(0.25), at(0.5), at(0.75)];
+    const isApart = low[0] > high[1] || low[1] > high[0];
+    const isLarge = Math.abs(first - second) > DRIFT * Math.min(first, second) && Math.max(first, second) > NS_PER_MS;
+    return isApart && isLarge
+      ? [`The ${stage} stage took ${durationText(first)} in the first half of the run and ${durationText(second)} in the second: the machine changed under the run, and what is drawn from both is neither.`] // prettier-ignore
+      : [];
+  });
+}
+
 function describe(scheduler: Scheduler): string {
   const { gpu_workers, lock_scope, synthesis_workers, partitions_in_flight } = scheduler;
   return `${schedulerLabel(scheduler)}: ${gpu_workers} GPU workers, lock scope ${lock_scope}, ${synthesis_workers} synthesis workers, ${partitions_in_flight} partitions in flight`;
+}
+
+/** Three figures: `29.4 s`, `4.63 ms`, `0.02 ms`. */
+function durationText(ns: Nanoseconds): string {
+  if (ns >= 100 * NS_PER_MS) return `${Number((ns / NS_PER_S).toPrecision(3))} s`;
+  return `${ns >= NS_PER_MS ? Number((ns / NS_PER_MS).toPrecision(3)) : Number((ns / NS_PER_MS).toFixed(2))} ms`;
 }
