@@ -50,8 +50,8 @@ export function blockSecondsPerProof(endsNs: readonly Nanoseconds[], warmUpProof
 /** Only rounds of which both blocks have ended. */
 export function judgeBlocks(blocks: readonly Block[]): Pick<ExperimentReport, 'difference_s' | 'ratio' | 'verdict'> {
   const pairs = new Map<number, Partial<Record<Side, number>>>();
-  for (const { round, side, s_per_proof, warm_up } of blocks) {
-    if (warm_up || s_per_proof === null) continue;
+  for (const { round, side, s_per_proof } of blocks) {
+    if (s_per_proof === null) continue;
     pairs.set(round, { ...pairs.get(round), [side]: s_per_proof });
   }
   const whole = [...pairs.values()].filter((pair): pair is Record<Side, number> => pair.a !== undefined && pair.b !== undefined);

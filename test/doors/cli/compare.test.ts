@@ -1,13 +1,17 @@
 /** `compare` and `experiment` as a person meets them: what is printed, what is refused, and how an interrupt ends it. */
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { compareRuns } from '../../../electron/analysis/comparison.ts';
+import { planBlocks, reportExperiment } from '../../../electron/analysis/experiment.ts';
 import type { ComparisonReport, ExperimentReport } from '../../../electron/contract/what-if.ts';
 import { comparisonText } from '../../../electron/doors/cli/compare.ts';
 import { experimentText } from '../../../electron/doors/cli/experiment.ts';
 import { digitsOf, intervalText, percent, signed } from '../../../electron/doors/cli/figures.ts';
 import { parseSchedulerSpec } from '../../../electron/doors/cli/scheduler-spec.ts';
+import { device, parts, S, side } from '../../support/compared-runs.ts';
+import { readSection, writeSection } from '../../support/doc-section.ts';
 import { makeFakeProver, makeTempFolder } from '../../support/fake-prover.ts';
-import { runCli, startHostProcess, until } from '../../support/host-process.ts';
+import { randomSource, runCli, startHostProcess, until } from '../../support/host-process.ts';
 import { SCHEDULER } from '../../support/journal.ts';
 
 const SMALL = ['--circuit', 'squarings', '--constraints', '300', '--partitions', '2', '--rounds', '2', '--proofs', '2'];
@@ -101,6 +105,49 @@ describe('compare', () => {
     expect(with_({})).toContain('No setting differs.');
   });
 });
+
+describe('the examples in docs/compare.md', () => {
+  const random = randomSource(8);
+  /** About `mean` seconds each, after the one that fills the pipeline. */
+  const seconds = (count: number, mean: number) => [mean, ...Array.from({ length: count - 1 }, () => mean + 4 * (random() - 0.5))];
+  const shape = { proofs_in_flight: 1, partitions_in_flight: 10 };
+
+  it('are what the analysis makes of them: compare', () => {
+    const before = side('r3', {
+      seconds: seconds(60, 45.4),
+      scheduler: { ...SCHEDULER, ...shape, preset: 'per-partition', gpu_workers: 1, lock_scope: 'job', overrides: [] },
+      devices: [device(parts({ epilogue: 2.41 * S, preamble: 3.32 * S, starved: 0.9 * S, in_lock: 1.3 * S }, 37.46 * S))],
+    });
+    const after = side('r4', {
+      seconds: seconds(64, 42.5),
+      scheduler: { ...SCHEDULER, ...shape, overrides: [] },
+      devices: [device(parts({ preamble: 0.34 * S, handoff: 0.02 * S, starved: 3.1 * S, in_lock: 1.5 * S }, 37.5 * S))],
+      report: { state: 'interrupted' },
+    });
+    const text = fenced('interlock compare r3 r4', comparisonText(compareRuns([before, after])));
+    writeSection('docs/compare.md', 'compare', text);
+    expect(readSection('docs/compare.md', 'compare')).toBe(text);
+  });
+
+  it('are what the analysis makes of them: experiment', () => {
+    const scheduler = { ...SCHEDULER, ...shape };
+    const blocks = planBlocks(5).map(({ round, side: name, warmUp }, index) => ({
+      round, side: name, run: `r${index + 1}`, warm_up: warmUp, proofs: warmUp ? 0 : 5,
+      s_per_proof: warmUp ? null : (name === 'a' ? 45.4 : 42.6) + 0.3 * index + random(),
+    })); // prettier-ignore
+    const report = reportExperiment({
+      experiment: 'x1', state: 'done', a: { ...scheduler, preset: 'per-partition', gpu_workers: 1, lock_scope: 'job' }, b: scheduler, rounds: 5,
+      proofs_per_block: 5, warm_up_proofs: 1, blocks, message: null,
+    }); // prettier-ignore
+    const text = fenced('interlock experiment --a per-partition --b interlock --rounds 5', experimentText(report));
+    writeSection('docs/compare.md', 'experiment', text);
+    expect(readSection('docs/compare.md', 'experiment')).toBe(text);
+  });
+});
+
+function fenced(command: string, text: string): string {
+  return `\`\`\`\n$ ${command}\n\n${text.trim()}\n\`\`\``;
+}
 
 const EXPERIMENT: ExperimentReport = {
   schema: 1, experiment: 'x1', state: 'stopped', a: SCHEDULER, b: { ...SCHEDULER, overrides: ['memory_budget_bytes'], memory_budget_bytes: 8 * 2 ** 30 },
