@@ -52,24 +52,26 @@ const MAX_JOB_CHARS = 1024;
 const MAX_PARTITION = 65_535;
 const MAX_MS = 9_007_199_254;
 
+/** A line of the daemon's without anything around it or in it: most are, and these are told from others at once. */
+export function isPlain(text: string): boolean {
+  if (text.indexOf('TIMELINE,', 1) >= 0 || text.indexOf('CUZK_', 1) >= 0) return false;
+  const first = text.charCodeAt(0);
+  if (first === T || first === C) return text.indexOf('Z ', 20) < 0 && text.indexOf('\0') < 0;
+  // 2026-11-30T14:23:30.136570Z  INFO …: the level is padded to five.
+  return first === TWO && LEVELS.has(text.slice(26, 34)) && text.indexOf('\0') < 0;
+}
+
+const T = 0x54;
+const C = 0x43;
+const TWO = 0x32;
+const LEVELS = new Set(['Z  INFO ', 'Z  WARN ', 'Z ERROR ', 'Z DEBUG ', 'Z TRACE ']);
+
 /** `text` cut at its marks: what is before the first, and a part from each mark to the next. */
 export function splitAtMarks(text: string): { before: string; parts: string[] } {
-  const first = text.charCodeAt(0);
-  const isPlain = first === 0x54 || first === 0x43 ? isWhole(text) : first === 0x32 && text.indexOf('TIMELINE,') < 0 && text.indexOf('CUZK_') < 0;
-  if (isPlain && startsWithMark(text)) return { before: '', parts: [text] };
   const starts: number[] = [];
   MARK.lastIndex = 0;
   for (let found = MARK.exec(text); found; found = MARK.exec(text)) starts.push(found.index);
   return { before: text.slice(0, starts[0] ?? text.length), parts: starts.map((start, index) => text.slice(start, starts[index + 1])) };
-}
-
-function isWhole(text: string): boolean {
-  return text.indexOf('TIMELINE,', 1) < 0 && text.indexOf('CUZK_', 1) < 0 && text.indexOf('Z ', 20) < 0;
-}
-
-function startsWithMark(text: string): boolean {
-  MARK.lastIndex = 0;
-  return MARK.exec(text)?.index === 0;
 }
 
 /** Null: it is cut short, or makes no sense. */
@@ -160,9 +162,8 @@ const TOGETHER = [
 ] as const;
 
 function decodeTiming(text: string): TimingItem | null {
-  if (WORDS.test(text)) return { is: 'timing', values: {} };
   const found = TIMING.exec(text);
-  if (!found) return null;
+  if (!found) return WORDS.test(text) ? { is: 'timing', values: {} } : null;
   const values: Record<string, number> = {};
   if (text.startsWith('CUZK_NTT_H')) return text.includes('total=') ? { is: 'timing', values } : null;
   for (const pair of (found[1] as string).trimEnd().split(' ')) {
@@ -171,18 +172,21 @@ function decodeTiming(text: string): TimingItem | null {
     if (value > MAX_MS) return null;
     values[pair.slice(0, at)] = value;
   }
-  const isCut = TOGETHER.some(([one, other]) => (one in values) !== (other in values)) || ('gpu_tid' in values && Object.keys(values).length < 2);
-  return isCut ? null : { is: 'timing', values };
+  if ('gpu_tid' in values && (found[1] as string).indexOf(' ') < 0) return null;
+  for (const [one, other] of TOGETHER) if (one in values !== other in values) return null;
+  return { is: 'timing', values };
 }
 
 const TRACING = /^(\S+Z)\s+([A-Z]+)\s+/;
 
 function decodeTracing(text: string): TracingItem | null {
-  const head = TRACING.exec(text);
-  const wallUs = head ? readStamp(head[1] as string) : null;
-  if (!head || wallUs === null || !Number.isSafeInteger(wallUs)) return null;
-  const rest = text.slice(head[0].length);
-  const level = head[2] as string;
+  const isPadded = LEVELS.has(text.slice(26, 34));
+  const head = isPadded ? null : TRACING.exec(text);
+  if (!isPadded && !head) return null;
+  const wallUs = readStamp(isPadded ? text.slice(0, 27) : (head?.[1] as string));
+  if (wallUs === null || !Number.isSafeInteger(wallUs)) return null;
+  const rest = text.slice(isPadded ? 34 : (head?.[0].length as number));
+  const level = isPadded ? text.slice(28, 33).trimStart() : (head?.[2] as string);
   const at = rest.startsWith('cuzk_') ? 0 : rest.indexOf(': cuzk_') + 2;
   const end = rest.indexOf(': ', at);
   if (at === 1 || end < 0) return { is: 'tracing', wallUs, level, target: '', span: '', message: '' };

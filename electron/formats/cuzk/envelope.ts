@@ -34,8 +34,25 @@ const PREFIXES = [
 const ANSI = /(?:\x1b|#033)\[[0-9;]*[A-Za-z]/g;
 const STAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:Z|([+-])(\d\d):?(\d\d))$/;
 
+/** The minute that was read last: a log has thousands of lines in one. */
+const minute = { text: '', us: 0 };
+const SECONDS = /^(\d\d)\.(\d{6})Z$/;
+
 /** µs since 1970 of an RFC 3339 stamp; null if it is none. */
 export function readStamp(text: string): number | null {
+  if (text.length === 27 && text.startsWith(minute.text) && minute.text !== '') {
+    const found = SECONDS.exec(text.slice(17));
+    if (found) return minute.us + Number(found[1]) * 1_000_000 + Number(found[2]);
+  }
+  const us = readAnyStamp(text);
+  if (us !== null && text.length === 27 && text.endsWith('Z')) {
+    minute.text = text.slice(0, 17);
+    minute.us = us - Number(text.slice(17, 19)) * 1_000_000 - Number(text.slice(20, 26));
+  }
+  return us;
+}
+
+function readAnyStamp(text: string): number | null {
   const found = STAMP.exec(text);
   if (!found) return null;
   const [, year, month, day, hour, minute, second, fraction = '', sign, zoneHours, zoneMinutes] = found;

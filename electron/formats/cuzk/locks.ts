@@ -18,6 +18,8 @@ const MS = 1e6;
 const LATE_NS = 60 * MS;
 /** Rounding of the four figures of one call, ms. */
 const ROUNDING_MS = 4;
+/** Stamped lines that are looked at for one end: a line's stamp is older than the line, and two streams are merged by arrival. */
+const MAX_TRIES = 3;
 /** Kept at once of each: calls under way, grants, ends. A machine has a handful. */
 const MAX_CALLS = 256;
 
@@ -51,6 +53,7 @@ interface Release<S> extends Bracket {
   totalMs: number;
   grant: Grant | null;
   inside: Record<string, number>;
+  tries: number;
   source: S;
 }
 
@@ -135,7 +138,7 @@ export class LockWindows<S> {
     const inside = this.#grants.length <= 1 ? this.#inside : {};
     this.#inside = {};
     const grant = index < 0 ? null : (this.#grants.splice(index, 1)[0] as Grant);
-    this.#releases.push({ heldMs, totalMs, grant, inside, source, from: this.#lastNs, to: null });
+    this.#releases.push({ heldMs, totalMs, grant, inside, tries: 0, source, from: this.#lastNs, to: null });
     if (this.#releases.length > MAX_CALLS) this.#releases.shift();
   }
 
@@ -155,7 +158,11 @@ export class LockWindows<S> {
     fits.sort((a, b) => a.startNs - b.startNs);
     const named = from && fits.find(({ part }) => part.worker === from.worker && (from.partition === null || part.partition === from.partition));
     const call = named || fits[0];
-    if (!call) return this.#lost('it fits no call that is under way', source);
+    if (!call) {
+      release.tries += 1;
+      const isEarly = release.tries < MAX_TRIES && this.#calls.some(({ startNs }) => startNs + totalMs * MS > to);
+      return isEarly ? void this.#releases.push(release) : this.#lost('it fits no call that is under way', source);
+    }
     const { device } = call.part;
     const before = this.#lastEnd.get(device) ?? 0;
     const earliest = call.startNs + totalMs * MS;

@@ -2,9 +2,11 @@
  * Bytes into the lines that may matter: those with a mark of the daemon's in them. Owns framing, line numbers and byte offsets; all other
  * lines are counted and never decoded. Chunks may be cut anywhere.
  *
- * Marks are looked for with Buffer.indexOf over a whole chunk, one cursor a mark; between them only line ends are counted.
+ * Marks are looked for over a whole chunk, one cursor a mark; between them only line ends are counted. The chunk is looked at as Latin-1
+ * text, where a byte is a character: searching text costs no call out of the engine. Lines that are handed on are texts of their own, so
+ * that none of them keeps its chunk in memory.
  */
-import { Buffer, isAscii, isUtf8 } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 
 /** Longest line that is looked at, in bytes. */
 export const MAX_LINE_BYTES = 2 ** 20;
@@ -13,12 +15,13 @@ const HEAD_BYTES = 200;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-const LOWER = Buffer.from('cuzk_');
-const MARKS = [Buffer.from('TIMELINE,'), Buffer.from('CUZK_'), Buffer.from('Suppressed '), Buffer.from('Error: '), LOWER];
+const LOWER = 'cuzk_';
+const MARKS = ['TIMELINE,', 'CUZK_', 'Suppressed ', 'Error: ', LOWER];
 const LOWER_INDEX = MARKS.length - 1;
 /** Marks of lines of ours: a line with one that cannot be read is a problem, and not somebody else's. */
 const OWN_MARKS = 2;
 const LONGEST_MARK = 16;
+const NOT_ASCII = /[\x80-\xff]/;
 
 export interface FoundLine {
   /** 1-based. */
@@ -29,6 +32,8 @@ export interface FoundLine {
   bytes: number;
   /** Without its end; of a line that is no text, its beginning in Latin-1. */
   text: string;
+  /** The logger's own stamp, µs since 1970; null where there is none, or until it is looked at. */
+  wallUs: number | null;
 }
 
 export interface ScanSink {
@@ -84,7 +89,7 @@ export class CuzkScanner {
     const isOurs = line ? hasOwnMark(line) : this.#isOurs;
     const text = line ? decode(line, 0, line.length) : this.#head;
     this.#forget();
-    return { line: { line: this.lines + 1, offset: this.#offset, bytes, text }, isOurs };
+    return { line: { line: this.lines + 1, offset: this.#offset, bytes, text, wallUs: null }, isOurs };
   }
 
   #keep(part: Buffer): void {
@@ -129,7 +134,7 @@ export class CuzkScanner {
     if (bytes - 1 > MAX_LINE_BYTES) {
       this.#tooLong(rest);
       this.lines += 1;
-      if (this.#isOurs) this.#sink.bad(`longer than ${MAX_LINE_BYTES} bytes`, { line: this.lines, offset: this.#offset, bytes, text: this.#head });
+      if (this.#isOurs) this.#sink.bad(`longer than ${MAX_LINE_BYTES} bytes`, { line: this.lines, offset: this.#offset, bytes, text: this.#head, wallUs: null });
       this.#offset += bytes;
       this.#forget();
       return;
@@ -142,55 +147,61 @@ export class CuzkScanner {
   /** Whole lines: `to` is one past a line end. */
   #region(bytes: Buffer, from: number, to: number): void {
     const next = this.#next;
-    for (let mark = 0; mark < MARKS.length; mark++) next[mark] = this.#seek(bytes, mark, from, to);
-    const base = this.#offset - from;
-    let start = from;
-    while (start < to) {
-      let end = start;
-      while (bytes[end] !== NEWLINE) end++;
+    const text = bytes.toString('latin1', from, to);
+    for (let mark = 0; mark < MARKS.length; mark++) next[mark] = seek(text, mark, 0);
+    let nearest = Math.min(...next);
+    for (let start = 0; start < text.length; ) {
+      const end = text.indexOf('\n', start);
       this.lines += 1;
-      if (end - start > MAX_LINE_BYTES) this.#longLine(bytes, start, end, base + start);
-      else if (this.#isMarked(bytes, end, to) || this.#sink.wantsAll) this.#tell(bytes, start, end, base + start);
-      for (let mark = 0; mark < MARKS.length; mark++) if ((next[mark] as number) <= end) next[mark] = this.#seek(bytes, mark, end + 1, to);
+      const offset = this.#offset + start;
+      if (end - start > MAX_LINE_BYTES) this.#longLine(bytes, from + start, from + end, offset);
+      else if ((nearest < end && this.#isMarked(text, end)) || this.#sink.wantsAll) this.#tell(bytes, from + start, from + end, offset);
+      if (nearest <= end) {
+        nearest = Infinity;
+        for (let mark = 0; mark < next.length; mark++) {
+          if ((next[mark] as number) <= end) next[mark] = seek(text, mark, end + 1);
+          if ((next[mark] as number) < nearest) nearest = next[mark] as number;
+        }
+      }
       start = end + 1;
     }
     this.#offset += to - from;
   }
 
-  #isMarked(bytes: Buffer, end: number, to: number): boolean {
+  #isMarked(text: string, end: number): boolean {
     const next = this.#next;
     for (let mark = 0; mark < LOWER_INDEX; mark++) if ((next[mark] as number) < end) return true;
-    for (let at = next[LOWER_INDEX] as number; at < end; at = this.#seek(bytes, LOWER_INDEX, at + LOWER.length, to)) {
-      if (!isIdleTarget(bytes, at)) return true;
+    for (let at = next[LOWER_INDEX] as number; at < end; at = seek(text, LOWER_INDEX, at + LOWER.length)) {
+      if (!isIdleTarget(text, at)) return true;
     }
     return false;
-  }
-
-  #seek(bytes: Buffer, mark: number, from: number, to: number): number {
-    if (from >= to) return Infinity;
-    const at = bytes.indexOf(MARKS[mark] as Buffer, from);
-    return at < 0 || at >= to ? Infinity : at;
   }
 
   #longLine(bytes: Buffer, start: number, end: number, offset: number): void {
     const whole = bytes.subarray(start, end);
     if (!hasOwnMark(whole)) return;
     const text = whole.toString('latin1', 0, HEAD_BYTES);
-    this.#sink.bad(`longer than ${MAX_LINE_BYTES} bytes`, { line: this.lines, offset, bytes: end + 1 - start, text });
+    this.#sink.bad(`longer than ${MAX_LINE_BYTES} bytes`, { line: this.lines, offset, bytes: end + 1 - start, text, wallUs: null });
   }
 
   #tell(bytes: Buffer, start: number, end: number, offset: number): void {
     const stop = end > start && bytes[end - 1] === RETURN ? end - 1 : end;
-    const found = { line: this.lines, offset, bytes: end + 1 - start };
-    const part = bytes.subarray(start, stop);
-    if (isAscii(part)) this.#sink.found({ ...found, text: bytes.toString("latin1", start, stop) });
-    else if (isUtf8(part)) this.#sink.found({ ...found, text: bytes.toString("utf8", start, stop) });
-    else if (hasOwnMark(part)) this.#sink.bad('not UTF-8', { ...found, text: part.toString('latin1', 0, HEAD_BYTES) });
+    const found = { line: this.lines, offset, bytes: end + 1 - start, text: bytes.toString('latin1', start, stop), wallUs: null };
+    if (NOT_ASCII.test(found.text)) {
+      const part = bytes.subarray(start, stop);
+      if (!isUtf8(part)) {
+        found.text = found.text.slice(0, HEAD_BYTES);
+        if (hasOwnMark(part)) this.#sink.bad('not UTF-8', found);
+        return;
+      }
+      found.text = part.toString('utf8');
+    }
+    this.#sink.found(found);
   }
 }
 
 function hasOwnMark(bytes: Buffer): boolean {
-  for (let mark = 0; mark < OWN_MARKS; mark++) if (bytes.includes(MARKS[mark] as Buffer)) return true;
+  for (let mark = 0; mark < OWN_MARKS; mark++) if (bytes.includes(MARKS[mark] as string, 0, 'latin1')) return true;
   return false;
 }
 
@@ -198,12 +209,16 @@ function decode(bytes: Buffer, start: number, end: number): string {
   return isUtf8(bytes) ? bytes.toString('utf8', start, end) : bytes.toString('latin1', start, end);
 }
 
+/** First place of a mark at or after `from`; Infinity where there is none. */
+function seek(text: string, mark: number, from: number): number {
+  const at = text.indexOf(MARKS[mark] as string, from);
+  return at < 0 ? Infinity : at;
+}
+
 const P = 0x70;
-const COLON = 0x3a;
-const PCE = Buffer.from('pce');
 
 /** `cuzk_pce…` and `cuzk_core::p…` (pipeline, prover, pinned pool): tracing targets that say nothing that is not said elsewhere. */
-function isIdleTarget(bytes: Buffer, at: number): boolean {
-  if (bytes[at + 5] === PCE[0] && bytes[at + 6] === PCE[1] && bytes[at + 7] === PCE[2]) return true;
-  return bytes[at + 9] === COLON && bytes[at + 10] === COLON && bytes[at + 11] === P;
+function isIdleTarget(text: string, at: number): boolean {
+  if (text.charCodeAt(at + LOWER.length) === P) return text.startsWith('pce', at + LOWER.length);
+  return text.charCodeAt(at + 11) === P && text.startsWith('::', at + 9);
 }

@@ -7,7 +7,7 @@
  * What begins with a mark and is cut off by another waits for its other half, which comes within a few lines and has no mark of its own.
  */
 import type { ImportProblem } from '../../contract/transfer.ts';
-import { decodePart, splitAtMarks, type Item } from './decode.ts';
+import { decodePart, isPlain, splitAtMarks, type Item } from './decode.ts';
 import { unwrap } from './envelope.ts';
 import type { FoundLine } from './scan.ts';
 
@@ -16,10 +16,7 @@ const PATIENCE = 4;
 const MAX_WAITING = 8;
 const SHOWN_TEXT = 200;
 
-export interface Source extends FoundLine {
-  /** The logger's own stamp, µs since 1970. */
-  wallUs: number | null;
-}
+export type Source = FoundLine;
 
 export interface ItemSink {
   item(item: Item, source: Source): void;
@@ -59,8 +56,20 @@ export class LineReader {
   }
 
   take(line: FoundLine): void {
-    const { text, wallUs } = unwrap(line.text);
-    const source: Source = { ...line, wallUs };
+    if (this.#waiting.length === 0 && isPlain(line.text)) {
+      const item = decodePart(line.text);
+      if (item) return this.#sink.item(item, line);
+    }
+    this.#takeApart(line);
+  }
+
+  end(): void {
+    while (this.#waiting.length > 0) this.#giveUp();
+  }
+
+  #takeApart(source: Source): void {
+    const { text, wallUs } = unwrap(source.text);
+    source.wallUs = wallUs;
     const { before, parts } = splitAtMarks(text);
     if (this.#waiting.length > 0) this.#mend(before, parts.length > 0);
     if (parts.length === 0) this.#other(text, source);
@@ -73,10 +82,6 @@ export class LineReader {
     }
     for (const half of this.#waiting) half.age += 1;
     while (this.#waiting.length > 0 && ((this.#waiting[0] as Half).age > PATIENCE || this.#waiting.length > MAX_WAITING)) this.#giveUp();
-  }
-
-  end(): void {
-    while (this.#waiting.length > 0) this.#giveUp();
   }
 
   #wait(half: Half): void {
