@@ -25,6 +25,8 @@ export const WITHHELD = 32;
 export const HELD = 64;
 export const WAITS_FOR_HELD = 128;
 export const LOSSY = 256;
+/** Of a log: it had lines of acceptance when N was decided. */
+export const ACCEPTS = 512;
 
 export type Paint = 'kernels' | 'unknown' | 'lock' | 'unplaced' | 'before' | 'after';
 
@@ -55,9 +57,10 @@ export interface Segment {
   part: Part | null;
 }
 
-/** What is open at the horizon and counts up to it. */
+/** What is open at the horizon and counts up to it, or to `endNs`. */
 export interface OpenSpan {
   startNs: Nanoseconds;
+  endNs?: Nanoseconds;
   paint: Paint;
 }
 
@@ -151,6 +154,7 @@ export class Account {
       const segment = this.#segments[index] as Segment;
       if (segment.next !== undefined) break;
       segment.next = next;
+      if (this.hasAccepts) segment.flags |= ACCEPTS;
     }
   }
 
@@ -160,6 +164,7 @@ export class Account {
       const segment = this.#segments[index] as Segment;
       if (segment.next !== undefined) break;
       segment.next = segment.candidate ? factsOf(segment.candidate, untilNs, this.lastProof) : null;
+      if (this.hasAccepts) segment.flags |= ACCEPTS;
     }
   }
 
@@ -189,18 +194,21 @@ export class Account {
    */
   tail(toNs: Nanoseconds, finalNs: Nanoseconds, untilNs: Nanoseconds, open: readonly OpenSpan[], final: Tally, provisional: Tally): void {
     const segments = this.#segments;
-    const cuts = [finalNs, ...open.map(({ startNs }) => startNs)].sort((a, b) => a - b);
+    const cuts = [finalNs, ...open.flatMap(({ startNs, endNs = finalNs }) => [startNs, endNs])].sort((a, b) => a - b);
     for (let index = this.#head; index < segments.length; index++) {
       const segment = segments[index] as Segment;
       const endNs = Math.min(toNs, segments[index + 1]?.startNs ?? toNs);
       for (let startNs = segment.startNs; startNs < endNs;) {
         const at = startNs;
         const pieceEnd = Math.min(endNs, cuts.find((cut) => cut > at) ?? endNs);
-        const painted = open.length === 0 ? segment : { ...segment };
-        for (const span of open) if (span.startNs <= startNs) painted[span.paint] += 1;
+        const painted = { ...segment };
+        for (const span of open) if (span.startNs <= startNs && !(span.endNs !== undefined && span.endNs <= startNs)) painted[span.paint] += 1;
         const undecided = segment.next === undefined && this.#needsNext(painted);
         let next = segment.next;
-        if (next === undefined) next = segment.candidate ? factsOf(segment.candidate, untilNs, this.lastProof) : null;
+        if (next === undefined) {
+          next = segment.candidate ? factsOf(segment.candidate, untilNs, this.lastProof) : null;
+          if (this.hasAccepts) painted.flags |= ACCEPTS;
+        }
         this.#resolve(painted, startNs, pieceEnd, next, pieceEnd <= finalNs && !undecided ? final : provisional);
         startNs = pieceEnd;
       }
@@ -268,7 +276,7 @@ export class Account {
         if (next.waitFromNs > t && next.waitFromNs < untilNs) untilNs = next.waitFromNs;
         if (next.waitToNs > t && next.waitToNs < untilNs) untilNs = next.waitToNs;
       }
-      const found = this.isLog ? this.#logTerm() : term.FIRST_CAUSE + rowOf(at);
+      const found = this.isLog ? this.#logTerm((flags & ACCEPTS) !== 0) : term.FIRST_CAUSE + rowOf(at);
       const detail = found === term.PERMIT ? (next?.bytes ? term.COUNT_DETAIL - 1 : term.COUNT_DETAIL) : -1;
       tally.add(found, detail, t, untilNs, valid, null);
       t = untilNs;
@@ -276,11 +284,11 @@ export class Account {
   }
 
   /** Rows 7, 9 and 11 and g4 of a log that cannot tell. */
-  #logTerm(): number {
+  #logTerm(hasAccepts: boolean): number {
     const at = this.#scratch;
     if (!at.ready || at.nextLoads || at.allQueuedLoad) return term.WARM_UP;
     if (at.eligible) return term.DISPATCH;
-    if (this.hasAccepts && (!at.hasNext || !at.nextAccepted)) return term.NO_WORK;
+    if (hasAccepts && (!at.hasNext || !at.nextAccepted)) return term.NO_WORK;
     return term.BETWEEN_WORK;
   }
 }

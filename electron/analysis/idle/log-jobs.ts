@@ -79,7 +79,9 @@ export class LogJobs {
       if (job.device !== device) continue;
       if (job.lost) open.push({ startNs: job.startNs, paint: 'unknown' });
       else if (Number.isNaN(job.releasedNs)) open.push({ startNs: job.startNs, paint: 'unplaced' });
-      else open.push({ startNs: job.releasedNs, paint: 'after' });
+      else {
+        open.push({ startNs: job.startNs, endNs: job.lockNs, paint: 'before' }, { startNs: job.releasedNs, paint: 'after' });
+      }
     }
     return open;
   }
@@ -108,7 +110,6 @@ export class LogJobs {
     }
     job.releasedNs = t;
     job.device.sums.lock.add(job.lockNs, t);
-    job.device.account.paint('before', job.startNs, job.lockNs, job.part);
     job.device.account.paint('lock', job.lockNs, t, job.part);
   }
 
@@ -119,7 +120,10 @@ export class LogJobs {
     if (Number.isNaN(job.releasedNs)) {
       sums.unplaced += 1;
       account.paint('unplaced', job.startNs, t, job.part);
-    } else account.paint('after', job.releasedNs, t, job.part);
+    } else {
+      account.paint('before', job.startNs, job.lockNs, null);
+      account.paint('after', job.releasedNs, t, null);
+    }
     this.#open.delete(job.part);
   }
 
