@@ -5,6 +5,7 @@ import type { Scheduler } from '../contract/scheduler.ts';
 import type { EventOf, MarkLine, StateLine, TimelineEvent } from '../contract/timeline-events.ts';
 import type { Nanoseconds } from '../contract/units.ts';
 import { IdleTracker } from './idle/idle-tracker.ts';
+import { isLog } from './windows.ts';
 
 export interface LiveLoss {
   tFrom: Nanoseconds;
@@ -29,7 +30,7 @@ export class LiveIdle {
   beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds, fromStart: boolean): void {
     const options = { engine: hello.engine, scheduler: this.#scheduler, proofsInFlight: this.#proofsInFlight };
     this.#tracker ??= new IdleTracker(options);
-    this.#isLog = hello.engine === 'cuzk';
+    this.#isLog = isLog(hello);
     this.#tracker.beginProcess(hello, originT, fromStart);
   }
 

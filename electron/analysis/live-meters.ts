@@ -3,7 +3,7 @@ import type { LiveFigures } from '../contract/live.ts';
 import type { DeviceWindows } from '../contract/run-report.ts';
 import { NS_PER_S, type Nanoseconds } from '../contract/units.ts';
 import type { Span } from './spans.ts';
-import { isWindowKind, makeWindows, WindowMeter, WINDOWS, type WindowKind } from './windows.ts';
+import { isWindowKind, makeWindows, withoutUnrecorded, WindowMeter, WINDOWS, type WindowKind } from './windows.ts';
 
 /** Intervals are kept one by one for the last minute and the second that it began in. */
 const KEEP_NS = 61 * NS_PER_S;
@@ -21,11 +21,11 @@ interface MeteredDevice {
 export class LiveMeters {
   readonly #devices = new Map<string, MeteredDevice>();
 
-  addDevice(device: string, kind: string, engine = 'builtin'): MeteredDevice {
+  addDevice(device: string, kind: string, isLog = false): MeteredDevice {
     let known = this.#devices.get(device);
     if (!known) {
       const meters = Object.fromEntries(WINDOWS.map((window) => [window, new WindowMeter()])) as Record<WindowKind, WindowMeter>;
-      this.#devices.set(device, (known = { device, kind, isLog: engine === 'cuzk', closed: { job: 0, lock: 0 }, meters }));
+      this.#devices.set(device, (known = { device, kind, isLog, closed: { job: 0, lock: 0 }, meters }));
     }
     return known;
   }
@@ -60,7 +60,7 @@ export class LiveMeters {
         (window) => measured[window].union,
         (window) => measured[window].sum,
       );
-      return { ...windows, ...unrecorded(device) };
+      return device.isLog ? withoutUnrecorded(windows, device.closed) : windows;
     });
   }
 
@@ -78,18 +78,11 @@ export class LiveMeters {
         });
       };
       const none = Array.from({ length: SPARKS }, () => null);
-      const missing = unrecorded(device);
-      const kernel = 'kernel_ns' in missing ? none : ratios('kernel');
-      return { device: device.device, kernel, lock: 'lock_held_ns' in missing ? none : ratios('lock'), job: ratios('job') };
+      const hasLock = !device.isLog || (device.closed.lock > 0 && device.closed.lock >= device.closed.job);
+      const kernel = device.isLog ? none : ratios('kernel');
+      return { device: device.device, kernel, lock: hasLock ? ratios('lock') : none, job: ratios('job') };
     });
   }
-}
-
-/** Windows that its log does not tell: null, not zero. */
-function unrecorded({ isLog, closed }: MeteredDevice): Partial<DeviceWindows> {
-  if (!isLog) return {};
-  const inside = { kernel_ns: null, kernel_sum_ns: null, copy_ns: null, copy_sum_ns: null };
-  return closed.lock > 0 && closed.lock >= closed.job ? inside : { ...inside, lock_held_ns: null, lock_held_sum_ns: null };
 }
 
 function startsOf(open: readonly Span[], device: string, window: WindowKind): Nanoseconds[] {

@@ -30,6 +30,7 @@ import { RunAxis } from './run-axis.ts';
 import { SpanTracker, type Span, type TrackedKind } from './spans.ts';
 import { medianOfSorted } from './statistics.ts';
 import { computeSecondsPerProof } from './throughput.ts';
+import { isLog } from './windows.ts';
 
 export interface LiveViewOptions {
   run: string;
@@ -37,9 +38,8 @@ export interface LiveViewOptions {
   scheduler: Scheduler | null;
 }
 
-/** How long a span stays after its end. */
+/** How long a span stays after its end, and how many at most. */
 export const LIVE_WINDOW_NS = 90 * NS_PER_S;
-/** Ended spans kept at most, however many there were in the window. */
 const MOST_SPANS = 50_000;
 /** Ended proofs shown at most. */
 const MOST_ENDED_PROOFS = 12;
@@ -118,9 +118,9 @@ export class LiveView {
     this.#offset = this.#axis.offsetOf(hello);
     this.#process += 1;
     this.#idle.beginProcess(hello, originT, fromStart);
-    this.#tracker = new SpanTracker(this.#offset, (span) => this.#takeSpan(span), () => this.#nextId++); // prettier-ignore
+    this.#tracker = new SpanTracker(this.#offset, (span) => this.#takeSpan(span), () => this.#nextId++, isLog(hello)); // prettier-ignore
     for (const { device, kind } of hello.devices as { device: string; kind: string }[]) {
-      this.#meters.addDevice(device, kind, hello.engine);
+      this.#meters.addDevice(device, kind, isLog(hello));
       for (const lane of ['kernel', 'lock'] as const) this.#lane(lane, device, 0);
     }
   }

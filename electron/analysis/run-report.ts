@@ -13,7 +13,7 @@ import { RunAxis } from './run-axis.ts';
 import { SpanTracker, type Span } from './spans.ts';
 import { computeMedian } from './statistics.ts';
 import { computeSecondsPerProof } from './throughput.ts';
-import { isWindowKind, makeWindows, WindowMeter, WINDOWS, type WindowKind } from './windows.ts';
+import { isLog, isWindowKind, makeWindows, withoutUnrecorded, WindowMeter, WINDOWS, type WindowKind } from './windows.ts';
 
 /** Raised whenever the same events would give another report. */
 export const ANALYSIS_VERSION = 2;
@@ -44,6 +44,8 @@ const SETTLE_EVERY = 1_000;
 interface Device {
   device: string;
   kind: string;
+  isLog: boolean;
+  closed: { job: number; lock: number };
   meters: Record<WindowKind, WindowMeter>;
 }
 
@@ -66,7 +68,7 @@ export class RunReportBuilder {
     this.#offset = this.#axis.offsetOf(hello);
     this.#process += 1;
     const process = this.#process;
-    this.#tracker = new SpanTracker(this.#offset, (span) => this.#takeSpan(span, process), () => this.#nextId++); // prettier-ignore
+    this.#tracker = new SpanTracker(this.#offset, (span) => this.#takeSpan(span, process), () => this.#nextId++, isLog(hello)); // prettier-ignore
     this.#takeHello(hello);
   }
 
@@ -127,14 +129,14 @@ export class RunReportBuilder {
   }
 
   #takeHello(hello: EventOf<'hello'>): void {
-    for (const { device, kind } of hello.devices as { device: string; kind: string }[]) this.#device(device, kind);
+    for (const { device, kind } of hello.devices as { device: string; kind: string }[]) this.#device(device, kind, isLog(hello));
   }
 
-  #device(device: string, kind = ''): Device {
+  #device(device: string, kind = '', isLog = false): Device {
     let known = this.#devices.get(device);
     if (!known) {
       const meters = Object.fromEntries(WINDOWS.map((window) => [window, new WindowMeter()])) as Record<WindowKind, WindowMeter>;
-      this.#devices.set(device, (known = { device, kind, meters }));
+      this.#devices.set(device, (known = { device, kind, isLog, closed: { job: 0, lock: 0 }, meters }));
     }
     return known;
   }
@@ -142,7 +144,9 @@ export class RunReportBuilder {
   #takeSpan(span: Span, process: number): void {
     this.#book.takeSpan(span, process);
     if (span.state === 'closed' && span.device !== null && isWindowKind(span.kind)) {
-      this.#device(span.device).meters[span.kind].add(span.startNs, span.endNs ?? span.startNs);
+      const device = this.#device(span.device);
+      device.meters[span.kind].add(span.startNs, span.endNs ?? span.startNs);
+      if (span.kind === 'job' || span.kind === 'lock') device.closed[span.kind] += 1;
     }
   }
 
@@ -185,7 +189,13 @@ function windowsOf(device: Device, toNs: Nanoseconds, open: readonly Span[]): De
       return [window, device.meters[window].total(toNs, starts)];
     }),
   ) as Record<WindowKind, { union: number; sum: number }>;
-  return makeWindows(device, toNs, (window) => totals[window].union, (window) => totals[window].sum); // prettier-ignore
+  const windows = makeWindows(
+    device,
+    toNs,
+    (window) => totals[window].union,
+    (window) => totals[window].sum,
+  );
+  return device.isLog ? withoutUnrecorded(windows, device.closed) : windows;
 }
 
 function reportProof(entry: ProofEntry, runState: RunState): ProofReport {

@@ -81,6 +81,7 @@ export class SpanTracker {
   readonly #offset: Nanoseconds;
   readonly #onSpan: (span: Span) => void;
   readonly #nextId: () => number;
+  readonly #overlapping: boolean;
   readonly #proofs = new Map<string, Map<number, Map<number, Slot>>>();
   readonly #byWorker = new Map<number, Set<Span>>();
   readonly #synthesising = new Set<Span>();
@@ -89,11 +90,15 @@ export class SpanTracker {
   /** Pick-ups of each worker that are not settled yet, in order. */
   readonly #picks = new Map<number, { t: Nanoseconds; slot: Slot }[]>();
 
-  /** `offset`: what to add to a `t` to get ns since the run's start. `onSpan`: a span opened, closed or was abandoned. */
-  constructor(offset: Nanoseconds, onSpan: (span: Span) => void, nextId: () => number) {
+  /**
+   * `offset`: what to add to a `t` to get ns since the run's start. `onSpan`: a span opened, closed or was abandoned. `overlapping`: a
+   * worker may pick up something else before it has put this down, as the cuzk daemon's do.
+   */
+  constructor(offset: Nanoseconds, onSpan: (span: Span) => void, nextId: () => number, overlapping = false) {
     this.#offset = offset;
     this.#onSpan = onSpan;
     this.#nextId = nextId;
+    this.#overlapping = overlapping;
   }
 
   take(event: TimelineEvent): void {
@@ -108,7 +113,7 @@ export class SpanTracker {
     if (ends) this.#end(slot, ends, event as Loose, at);
     const starts = STARTS[event.e];
     if (starts) this.#start(slot, starts, event as Loose, at);
-    if (event.e === 'picked_up') {
+    if (event.e === 'picked_up' && !this.#overlapping) {
       this.#due.push({ t: at, worker: event.worker, keep: slot, slot: null, ofWorker: true });
       const picks = this.#picks.get(event.worker);
       if (picks) picks.push({ t: at, slot });

@@ -89,6 +89,20 @@ export function makeWindows(
   };
 }
 
+/**
+ * Windows that a log of another engine does not tell: null, not zero. It has no kernels and no copies, and its lock windows say something
+ * only where each closed job span (`closed`) has one.
+ */
+export function withoutUnrecorded(windows: DeviceWindows, closed: { job: number; lock: number }): DeviceWindows {
+  const inside = { ...windows, kernel_ns: null, kernel_sum_ns: null, copy_ns: null, copy_sum_ns: null };
+  return closed.lock > 0 && closed.lock >= closed.job ? inside : { ...inside, lock_held_ns: null, lock_held_sum_ns: null };
+}
+
+/** Whether it is another engine's log, turned into events. */
+export function isLog(hello: { engine: string }): boolean {
+  return hello.engine === 'cuzk';
+}
+
 /** Which of kernel ≤ lock ≤ job ≤ wall does not hold, in words; empty when all do. A break means that events are missing or wrong. */
 export function checkWindows(windows: DeviceWindows): string[] {
   const order = [

@@ -55,7 +55,7 @@ function keyed(runs: RunReads, run: string) {
   const { db } = runs.reads;
   // Of a run that is over no later hold is.
   const holds = db
-    .prepare(`SELECT count(*) || ' ' || count(to_ns) FROM hold WHERE run = ?1 OR (run IS NULL AND ?2 = 'running')`)
+    .prepare(`SELECT count(*) || ' ' || count(to_ns) FROM hold WHERE run = ? OR (run IS NULL AND ? = 'running')`)
     .pluck()
     .get(facts.row.run, facts.row.state) as string;
   const losses = db
