@@ -11,7 +11,7 @@
  */
 export type FieldKind =
   | 'id' | 'uint' | 'int' | 'decimal' | 'text' | 'bool' | 'sha256' | 'json'
-  | 'id?' | 'uint?' | 'decimal?' | 'text?' | 'sha256?'; // prettier-ignore
+  | 'id?' | 'uint?' | 'decimal?' | 'text?' | 'sha256?' | 'json?'; // prettier-ignore
 
 type KindType = {
   id: string;
@@ -27,6 +27,7 @@ type KindType = {
   'decimal?': string | null;
   'text?': string | null;
   'sha256?': string | null;
+  'json?': unknown;
 };
 
 const P = { proof: 'id', attempt: 'uint', partition: 'uint' } as const;
@@ -44,7 +45,7 @@ export const EVENTS = {
   clock_step: { wall_ns: 'decimal', step_ns: 'decimal' },
   bye: { reason: 'id', exit: 'int' },
   ready: {},
-  run_started: { run: 'id', scheduler: 'json', emulate: 'text?' },
+  run_started: { run: 'id', scheduler: 'json?', emulate: 'text?' },
   run_ended: { run: 'id', reason: 'id' },
   configure_refused: { run: 'id', code: 'id', message: 'text' },
   drain_started: { reason: 'id', deadline: 'uint' },

@@ -58,6 +58,7 @@ const WRONG: Record<FieldKind, unknown[]> = {
   'decimal?': ['1.5', 5],
   'text?': [5, {}],
   'sha256?': ['zz', 5],
+  'json?': ['{}', 5, { constructor: 1 }],
 };
 
 test('a mark and a state are taken; they have no seq', () => {
