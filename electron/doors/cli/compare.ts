@@ -7,7 +7,7 @@ import type { ComparedRun, ComparisonReport } from '../../contract/what-if.ts';
 import { usage } from './arguments.ts';
 import { EXIT } from './exit-codes.ts';
 import { experimentCommand } from './experiment.ts';
-import { decimals, digitsOf, digitsOfRange, intervalText, percent, signed } from './figures.ts';
+import { decimals, digitsFor, digitsOf, digitsOfRange, intervalText, percent, signed } from './figures.ts';
 import { withHistory, type Call } from './program.ts';
 import { table } from './text.ts';
 
@@ -40,8 +40,14 @@ export function comparisonText(report: ComparisonReport): string {
 }
 
 function runRow({ run, scheduler, engine, backend, n, s_per_proof: { value, low, high } }: ComparedRun): string[] {
-  const sure = low === null || high === null ? '–' : `${low.toFixed(decimals(high))} to ${high.toFixed(decimals(high))}`;
+  const sure = low === null || high === null ? '–' : intervalOf(low, high);
   return [run, schedulerLabel(scheduler), engine, backend, String(n), value === null ? '–' : value.toFixed(decimals(value)), sure];
+}
+
+/** "45.0 to 45.8" */
+function intervalOf(low: number, high: number): string {
+  const digits = digitsFor(decimals(high), (high - low) / 2);
+  return `${low.toFixed(digits)} to ${high.toFixed(digits)}`;
 }
 
 function settingText(key: string, value: string | number | boolean | null): string {
@@ -55,13 +61,15 @@ function deltaText(delta: Delta, first: ComparedRun, other: ComparedRun): string
   const [a, b] = [first.run, other.run];
   const counts = `n ${delta.n[1]} and ${delta.n[0]}`;
   const lines = [`${verdictText(delta, a, b, counts)}\n`];
-  if (delta.causes.length > 0) {
-    const rows = delta.causes.map(({ cause, delta_ns: change }) => {
-      const cells = [first, other].map((run) => seconds(partOf(run, cause)));
-      return [`  ${CAUSE_WORDS[cause].name}`, ...cells, signed(change / 1e9, digitsOf(change / 1e9))];
+  // As fine as the largest change asks for; what is nothing at that grain is not a row.
+  const digits = digitsOf((delta.causes[0]?.delta_ns ?? 0) / 1e9) + 1;
+  const rows = delta.causes
+    .filter(({ delta_ns: change }) => Math.abs(change / 1e9) >= 0.5 * 10 ** -digits)
+    .map(({ cause, delta_ns: change }) => {
+      const cells = [first, other].map((run) => `${(partOf(run, cause) / 1e9).toFixed(digits)} s`);
+      return [`  ${CAUSE_WORDS[cause].name}`, ...cells, signed(change / 1e9, digits)];
     });
-    lines.push(table([['  DEVICE TIME A PROOF', a.toUpperCase(), b.toUpperCase(), 'CHANGE'], ...rows]));
-  }
+  if (rows.length > 0) lines.push(table([['  DEVICE TIME A PROOF', a.toUpperCase(), b.toUpperCase(), 'CHANGE'], ...rows]));
   return lines.join('');
 }
 
@@ -89,8 +97,4 @@ function partOf({ per_proof: parts }: ComparedRun, cause: Delta['causes'][number
   if (cause === 'kernel') return parts.kernel_ns ?? 0;
   if (cause === 'unknown') return parts.unknown_ns;
   return (parts.idle_ns as Record<string, number>)[cause] ?? (parts.groups as Record<string, number>)[cause] ?? 0;
-}
-
-function seconds(ns: number): string {
-  return `${(ns / 1e9).toFixed(decimals(ns / 1e9))} s`;
 }

@@ -28,7 +28,11 @@ export function digitsOf(value: number): number {
 /** Decimals of a difference and its interval: those of the larger of the two, more only where both ends would look alike. */
 export function digitsOfRange({ value, low, high }: Range): number {
   const half = (high - low) / 2;
-  const digits = digitsOf(Math.max(Math.abs(value), half));
+  return digitsFor(digitsOf(Math.max(Math.abs(value), half)), half);
+}
+
+/** `digits`, or more where ± `half` would not be seen with so few. */
+export function digitsFor(digits: number, half: number): number {
   return half > 0 && half < 10 ** -digits ? digitsOf(half) : digits;
 }
 

@@ -73,7 +73,7 @@ const COMPARISON: ComparisonReport = {
   deltas: [
     {
       run: 'r4', s_per_proof: { value: -2.9, low: -3.4, high: -2.4 }, ratio: 0.936, n: [60, 64], verdict: 'faster',
-      causes: [{ cause: 'epilogue', delta_ns: -3e9 }, { cause: 'kernel', delta_ns: 0.1e9 }],
+      causes: [{ cause: 'epilogue', delta_ns: -3e9 }, { cause: 'kernel', delta_ns: 0.1e9 }, { cause: 'handoff', delta_ns: 4e6 }],
     },
   ],
   warnings: ['r4 was interrupted.\u001b[31m'],
@@ -85,8 +85,9 @@ describe('compare', () => {
     expect(text).toContain('r4 is 2.9 s/proof faster than r3 (−6.4 %, 95 %: −3.4 to −2.4; n 64 and 60)\n');
     expect(text).toMatch(/SETTING +R3 +R4\ngpu_workers +1 +2\nmemory_budget_bytes +8\.0 GiB +not recorded\n/);
     expect(text).toMatch(
-      /DEVICE TIME A PROOF +R3 +R4 +CHANGE\n {2}epilogue +3\.00 s +0\.000 s +−3\.0\n {2}kernels +37\.0 s +37\.1 s +\+0\.10\n/,
+      /DEVICE TIME A PROOF +R3 +R4 +CHANGE\n {2}epilogue +3\.00 s +0\.00 s +−3\.00\n {2}kernels +37\.00 s +37\.10 s +\+0\.10\n/,
     );
+    expect(text).not.toContain('handoff');
     expect(text).toMatch(/! r4 was interrupted\.[^\u001b]+\n$/);
   });
 
@@ -207,9 +208,10 @@ describe('experiment', () => {
       env: fake({ partitionMs: 20 }),
       onSpawn: (child) => {
         let said = '';
+        let sent = false;
         child.stderr?.on('data', (text: string) => {
           said += text;
-          if (/round 1 of 20: B/.test(said)) child.kill('SIGINT');
+          if (!sent && /round 1 of 20: B/.test(said)) sent = child.kill('SIGINT');
         });
       },
     });
