@@ -127,10 +127,11 @@ export class ProcessPart {
       this.jobs.take(kind, device, part, number, extra, nowNs);
       if (kind !== CODE.picked_up) return;
     } else {
-      const worker = device.worker(number);
+      // It takes its slot with the first event that is its own: a pick-up, its death, or what a snapshot says of it.
+      const isFirst = kind === CODE.picked_up || kind === CODE.worker_dead;
+      const worker = isFirst ? device.worker(number) : device.find(number);
       // What a dead one, or one that has something else, is said to do says nothing.
-      const isItsOwn = kind === CODE.picked_up || kind === CODE.worker_dead || (part !== null && worker.part === part);
-      if (isItsOwn && worker.state !== code.DEAD) {
+      if (worker && worker.state !== code.DEAD && (isFirst || (part !== null && worker.part === part))) {
         if (kind === CODE.picked_up) this.#pickUp(device, part as Part, t, nowNs);
         this.#advance(kind, device, worker, part, extra, nowNs);
       } else if (isEnd(kind)) device.unmatched += 1;

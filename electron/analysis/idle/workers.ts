@@ -69,6 +69,10 @@ export class DeviceWorkers {
     return packed;
   }
 
+  find(number: number): Worker | undefined {
+    return this.#workers.get(number);
+  }
+
   /** With its first event a worker takes a slot: one that nobody took, else a dead one's, else a new one. */
   worker(number: number): Worker {
     let worker = this.#workers.get(number);

@@ -205,20 +205,20 @@ const runs = fc.array(step, { minLength: 5, maxLength: 60 });
 test('any lines, any order that the marks allow: scope kernels', () => {
   fc.assert(
     fc.property(runs, fc.boolean(), (steps, whole) => checkLines(makeLines(steps, false, whole), 'builtin', 'kernels')),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 
 test('any lines, any order that the marks allow: scope job', () => {
   fc.assert(
     fc.property(runs, fc.boolean(), (steps, whole) => checkLines(makeLines(steps, false, whole), 'builtin', 'job')),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
 });
 
 test('the same of a log that cannot tell, where job spans of one worker overlap', () => {
   fc.assert(
     fc.property(runs, fc.boolean(), (steps, whole) => checkLines(makeLines(steps, true, whole), 'cuzk', 'kernels')),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
