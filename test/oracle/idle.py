@@ -28,6 +28,8 @@ class Account:
             whole.apply(index, t, event)
         whole.finish(process.end, process.lives)
         self.whole, self.closed, self.unknown = whole, whole.closed, whole.unknown
+        # Kernels that have both ends, in the order in which they ended; of a run that lasts, then those that still run.
+        self.kernels = [] if run.is_log else whole.kernels
         self.jobs = []
         if run.is_log:
             self.read_log_spans()
@@ -76,7 +78,7 @@ class Account:
     def next_pickup(self, device, y):
         """Index of the device's next pick-up at or after the piece (y is the piece's end)."""
         for index, (t, _, event) in enumerate(self.process.steps):
-            if t >= y and event["e"] == "picked_up" and event["device"] == device:
+            if t >= y and event["e"] == "picked_up" and event["device"] == device and index not in self.whole.ignored:
                 return index
         return None
 
@@ -186,13 +188,15 @@ class Account:
     def read_log_spans(self):
         """Job spans, each with its lock window if that was placed: [device, from, to, window]. Spans of one worker may overlap."""
         steps, process = self.process.steps, self.process
-        self.closed, self.unknown = [], []
+        self.closed, self.unknown, self.windows = [], [], []
         for index, (t, _, event) in enumerate(steps):
             if event["e"] != "picked_up":
                 continue
             device, worker, partition = event["device"], event["worker"], partition_of(event)
             granted = released = end = None
             cannot_end = not process.lives
+            after = [later for later, _, other in steps[index + 1:]
+                     if other.get("worker") == worker and "partition" in other and partition_of(other) != partition]
             for later, _, other in steps[index + 1:]:
                 name = other["e"]
                 if ends_partition(other, partition):
@@ -200,26 +204,34 @@ class Account:
                     break
                 if (other.get("device"), other.get("worker")) != (device, worker) or partition_of(other) != partition:
                     continue
+                if name == "picked_up":
+                    cannot_end = True
+                    after = sorted(after + [later])
+                    break
                 if name == "put_down":
                     end = later
                     break
-                granted = later if name == "lock_granted" else granted
-                released = later if name == "lock_released" else released
+                if name == "lock_granted" and released is None:
+                    granted = later
+                if name == "lock_released" and released is None and granted is not None:
+                    released = later
+            window = None if released is None else (granted, released)
+            if window:
+                self.windows.append((device,) + window + (partition,))
+                self.closed.append(("lock", device) + window)
             if end is None and cannot_end:
-                after = [later for later, _, other in steps[index + 1:]
-                         if other.get("worker") == worker and "partition" in other and partition_of(other) != partition]
                 self.unknown.append((device, t, after[0] if after else process.end))
                 continue
-            end = process.end if end is None else end
-            window = None if granted is None or released is None else (granted, released)
-            self.jobs.append((device, t, end, window))
+            if end is None:
+                end = process.end
+                if granted is not None and released is None:
+                    self.closed.append(("lock", device, granted, end))
+            self.jobs.append((device, t, end, window, partition))
             self.closed.append(("job", device, t, end))
-            if window:
-                self.closed.append(("lock", device) + window)
 
     def log_piece(self, device, x, y):
         jobs = [one for one in self.jobs if one[0] == device and one[1] <= x and y <= one[2]]
-        windows = [one[3] for one in self.jobs if one[0] == device and one[3]]
+        windows = [one[1:3] for one in self.windows if one[0] == device]
         eligible = self.eligible()
         if any(start <= x and y <= end for start, end in windows):
             return "lock_or_kernel", None
@@ -339,12 +351,12 @@ def union(spans):
 
 
 def legacy(run, accounts, device):
-    """Closed job spans; in a log from GPU_START (call_started) on. Not clipped."""
+    """Closed job spans, clipped to the wall; in a log from GPU_START (call_started) on."""
     spans = []
     for account in accounts:
         begun = {}
-        for t, _, event in account.process.steps:
-            if event.get("device") != device or "partition" not in event:
+        for index, (t, _, event) in enumerate(account.process.steps):
+            if index in account.whole.ignored or event.get("device") != device or "partition" not in event:
                 continue
             key = partition_of(event) + (event["worker"],)
             if event["e"] == ("call_started" if run.is_log else "picked_up"):
@@ -352,7 +364,8 @@ def legacy(run, accounts, device):
                     begun = {one: start for one, start in begun.items() if one[3] != event["worker"]}
                 begun[key] = t
             elif event["e"] == "put_down" and key in begun:
-                spans.append((begun.pop(key), t))
+                spans.append((max(0, begun.pop(key)), min(t, run.wall)))
+    spans = [(start, end) for start, end in spans if start < end]
     length = max((end for _, end in spans), default=0) - min((start for start, _ in spans), default=0)
     if length <= 0:
         return {"legacy_efficiency": None, "legacy_sum": None}
@@ -370,20 +383,22 @@ def gaps_of(run, accounts, device, pieces):
             stretches.append([x, y, {}])
         stretches[-1][1] = y
         stretches[-1][2][what] = stretches[-1][2].get(what, 0) + y - x
-    kernels = [(t, event) for account in accounts for t, _, event in account.process.steps
-               if event["e"] in ("kernel_started", "kernel_ended") and event["device"] == device]
+    kernels = [one for account in accounts for one in account.kernels if one[0] == device]
+    if run.is_log:
+        kernels = [one for account in accounts for one in account.windows if one[0] == device]
+        kernels += [one[:3] + one[4:] for account in accounts for one in account.jobs if one[0] == device and one[3] is None]
     gaps = []
     for start, end, parts in stretches:
-        before = [(t, event) for t, event in kernels if event["e"] == "kernel_ended" and t <= start]
-        after = [event for t, event in kernels if event["e"] == "kernel_started" and t == end]
-        last = max(before, key=lambda one: one[0], default=None)
-        last = [event for t, event in before if last and t == last[0]]
+        ended = [one for one in kernels if one[2] <= start]
+        last = max((one[2] for one in ended), default=None)
+        before = [one[3] for one in ended if one[2] == last]
+        after = [one[3] for one in sorted(kernels, key=lambda one: one[1]) if one[1] == end]
         order = CAUSES + GROUPS
         gaps.append({
             "start_ns": start, "length_ns": end - start, "parts": parts,
             "cause": max(order, key=lambda name: (parts.get(name, 0), -order.index(name))),
-            "before": list(partition_of(last[-1])) if last else None,
-            "after": list(partition_of(after[0])) if after else None,
+            "before": list(before[-1]) if before else None,
+            "after": list(after[0]) if after else None,
         })
     return gaps
 

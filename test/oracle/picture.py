@@ -41,6 +41,8 @@ class Picture:
         self.last_pickup = {}  # device -> t
         self.open = []  # kernels, copies, waits: (kind, key, device, worker, t, index, event)
         self.closed = []  # (what, device, from, to): kernel, copy, lock, job
+        self.ignored = set()  # indexes of events that change nothing
+        self.kernels = []  # (device, from, to, partition)
         self.unknown = []  # (device, from, to)
 
     def apply(self, index, t, event):
@@ -49,6 +51,9 @@ class Picture:
             return self.put_right(index, t, event)
         if "device" in event:
             self.seen_devices.add(event["device"])
+        if "worker" in event and event["worker"] in self.workers and self.workers[event["worker"]].state == "dead":
+            self.ignored.add(index)  # nothing that a dead worker is said to do changes anything
+            return
         if name == "ready":
             self.ready = True
         elif name == "params_load_started":
@@ -78,21 +83,26 @@ class Picture:
         if name in ("partition_ended", "stage_failed"):
             self.forget(partition)
         elif name == "permit_asked":
-            self.asked[partition] = True
+            self.begin(self.asked, partition)
         elif name == "permit_granted":
             self.asked.pop(partition, None)
         elif name == "synthesis_started":
-            self.synthesis[partition] = True
+            self.begin(self.synthesis, partition)
         elif name == "synthesis_ended":
             self.synthesis.pop(partition, None)
-            self.withheld[partition] = True
+            self.begin(self.withheld, partition)
         elif name == "queued":
             self.asked.pop(partition, None)
             self.withheld.pop(partition, None)
-            self.queued[partition] = True
+            self.begin(self.queued, partition)
         elif name == "picked_up":
             self.queued.pop(partition, None)
             self.withheld.pop(partition, None)
+
+    @staticmethod
+    def begin(stage, partition):
+        stage.pop(partition, None)  # one that begins again is the youngest
+        stage[partition] = True
 
     def forget(self, partition):
         for stage in (self.synthesis, self.queued, self.withheld, self.asked):
@@ -133,8 +143,6 @@ class Picture:
             worker = self.workers.get(number)
             if worker is None or worker.device != event["device"] or worker.at != partition_of(event):
                 return
-        if worker.state == "dead":
-            return
         moves_on = name == "picked_up" and worker.at != partition_of(event)
         if (moves_on or name == "worker_dead") and worker.state != "free":
             self.unknown.append((worker.device, worker.since, t))
@@ -168,21 +176,25 @@ class Picture:
             return
         if name in SPANS:
             key = self.key(event)
-            for span in [one for one in self.open if (one[0], one[1]) == (SPANS[name], key)]:
+            for span in [one for one in self.open if (one[0], one[1]) == ("kernel", key) and name == "kernel_started"]:
                 self.open.remove(span)  # begins again: the end of the first never came
-                if span[0] == "kernel":
-                    self.lose_end(span, None)
+                self.lose_end(span, None)
             self.open.append((SPANS[name], key, worker.device, event["worker"], t, index, event))
         elif name in SPAN_ENDS:
             key = self.key(event)
-            for span in self.open:
+            for span in reversed(self.open):
                 if (span[0], span[1]) == (SPAN_ENDS[name], key):
                     self.open.remove(span)
-                    if span[0] != "wait":
-                        self.closed.append((span[0], worker.device, span[4], t))
+                    self.close(span, t)
                     return
             if name == "kernel_ended":
                 self.unknown.append((worker.device, worker.events[-2][1], t))
+
+    def close(self, span, t):
+        if span[0] != "wait":
+            self.closed.append((span[0], span[2], span[4], t))
+        if span[0] == "kernel" and span[4] < t:
+            self.kernels.append((span[2], span[4], t, partition_of(span[6])))
 
     @staticmethod
     def key(event):
@@ -203,8 +215,7 @@ class Picture:
         """The process's end; of one that lives, only the horizon: what is open then counts up to it."""
         if lives:
             for span in self.open:
-                if span[0] != "wait":
-                    self.closed.append((span[0], span[2], span[4], end))
+                self.close(span, end)
             for number, held in self.lock.items():
                 if held[1] is not None:
                     self.closed.append(("lock", self.workers[number].device, held[1], end))

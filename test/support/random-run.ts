@@ -148,8 +148,8 @@ function assemble(random: Random, sim: RandomProcess, setting: Setting): SampleP
 function loseSome(random: Random, sim: RandomProcess, setting: Setting, told: Told[]): { kept: Told[]; losses: SampleLoss[] } | null {
   const at = setting.snapshotsAt.find((t) => sim.snapshots.has(t) && t > setting.startedT);
   if (at === undefined) return null;
-  const tTo = at - random.int(0, 5);
-  const tFrom = tTo - random.int(0, 30);
+  const tTo = Math.max(setting.served ? setting.startedT : 0, at - random.int(0, 5));
+  const tFrom = Math.max(setting.served ? setting.startedT : 0, tTo - random.int(0, 30));
   const rings = [...new Set(told.map((one) => one.ring))];
   const ring = random.pick([...rings, null]);
   const isLost = (one: Told) =>
@@ -181,7 +181,7 @@ function finishProcess(random: Random, process: SampleProcess, how: { isLast: bo
   };
   if (how.isLast && how.lives) {
     process.ended = null;
-    process.horizon = random.chance(0.5) ? lastT + random.int(0, 20) : random.int(how.startedT, Math.max(how.startedT, lastT));
+    process.horizon = random.chance(0.5) ? lastT + random.int(1, 20) : random.int(how.startedT + 1, Math.max(how.startedT + 1, lastT));
     return;
   }
   if (how.isLast && random.chance(0.75)) {
