@@ -62,6 +62,8 @@ export interface OpenSpan {
   startNs: Nanoseconds;
   endNs?: Nanoseconds;
   paint: Paint;
+  /** That a gap may end with. */
+  part: Part | null;
 }
 
 export const NOTHING_LOADS: ReadonlySet<string> = new Set();
@@ -202,7 +204,11 @@ export class Account {
         const at = startNs;
         const pieceEnd = Math.min(endNs, cuts.find((cut) => cut > at) ?? endNs);
         const painted = { ...segment };
-        for (const span of open) if (span.startNs <= startNs && !(span.endNs !== undefined && span.endNs <= startNs)) painted[span.paint] += 1;
+        for (const span of open) {
+          if (span.startNs > startNs || (span.endNs !== undefined && span.endNs <= startNs)) continue;
+          painted[span.paint] += 1;
+          if (span.part) painted.part = span.part;
+        }
         const undecided = segment.next === undefined && this.#needsNext(painted);
         let next = segment.next;
         if (next === undefined) {

@@ -22,7 +22,7 @@ export class DeviceSums {
 
   /** The run ends: nothing counts beyond. */
   close(t: Nanoseconds): void {
-    for (const sum of [this.kernel, this.lock, this.job, this.copy]) sum.limitNs = t;
+    for (const sum of [this.kernel, this.lock, this.job, this.copy, this.legacy]) sum.limitNs = t;
   }
 
   /** From the native call, where the log has it, else from the pick-up. */
@@ -30,7 +30,7 @@ export class DeviceSums {
     if (Number.isNaN(fromNs)) return;
     this.legacy.add(fromNs, endNs);
     if (fromNs < this.legacyFromNs) this.legacyFromNs = fromNs;
-    if (endNs > this.legacyToNs) this.legacyToNs = endNs;
+    this.legacyToNs = Math.max(this.legacyToNs, Math.min(endNs, this.legacy.limitNs));
   }
 
   endKernel(part: Part, startNs: Nanoseconds, endNs: Nanoseconds): void {

@@ -77,10 +77,13 @@ export class LogJobs {
     const open: OpenSpan[] = [];
     for (const job of this.#open.values()) {
       if (job.device !== device) continue;
-      if (job.lost) open.push({ startNs: job.startNs, paint: 'unknown' });
-      else if (Number.isNaN(job.releasedNs)) open.push({ startNs: job.startNs, paint: 'unplaced' });
+      if (job.lost) open.push({ startNs: job.startNs, paint: 'unknown', part: null });
+      else if (Number.isNaN(job.releasedNs)) open.push({ startNs: job.startNs, paint: 'unplaced', part: job.part });
       else {
-        open.push({ startNs: job.startNs, endNs: job.lockNs, paint: 'before' }, { startNs: job.releasedNs, paint: 'after' });
+        open.push(
+          { startNs: job.startNs, endNs: job.lockNs, paint: 'before', part: null },
+          { startNs: job.releasedNs, paint: 'after', part: null },
+        );
       }
     }
     return open;

@@ -244,7 +244,7 @@ export class DeviceWorkers {
   open(): OpenSpan[] {
     const open: OpenSpan[] = [];
     for (const worker of this.#workers.values()) {
-      for (const { startNs } of worker.kernels) open.push({ startNs, paint: 'kernels' });
+      for (const { startNs } of worker.kernels) open.push({ startNs, paint: 'kernels', part: worker.part });
     }
     return open;
   }
