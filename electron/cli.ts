@@ -14,7 +14,7 @@ import { systemClock } from './host/clock.ts';
 import { readConfig, type Config } from './host/config.ts';
 import { runDoctor } from './host/doctor.ts';
 import { writeDurably } from './host/durable-files.ts';
-import { openHistory } from './host/history.ts';
+import { openHistory, openHistoryForImport } from './host/history.ts';
 import type { HostOptions } from './host/host.ts';
 import { readMachine } from './host/machine.ts';
 import { configFile, dataLayout, defaultDataFolder, hostSocketPath, resolveFolder } from './host/paths.ts';
@@ -98,6 +98,10 @@ function createSeams(): CliSeams {
     },
     async openHistory(config) {
       const history = await openHistory({ dataFolder: config.dataFolder, clock: systemClock });
+      return { transport: localTransport(history), close: () => history.close() };
+    },
+    async openHistoryForImport(config) {
+      const history = await openHistoryForImport({ dataFolder: config.dataFolder, clock: systemClock });
       return { transport: localTransport(history), close: () => history.close() };
     },
     async serve(config, flags, output) {

@@ -46,6 +46,8 @@ export interface CliSeams {
   openOwnHost(config: CliConfig): Promise<OwnHost>;
   /** The history alone, read-only. */
   openHistory(config: CliConfig): Promise<OwnHost>;
+  /** The history alone, into which runs may be brought. Fails with `host_running`. */
+  openHistoryForImport(config: CliConfig): Promise<OwnHost>;
   serve(config: CliConfig, flags: { firstProof: boolean; web: boolean }, output: Output): Promise<number>;
   verify(config: CliConfig, file: string): Promise<{ valid: boolean; exit: number | null; message: string }>;
   /** The checks without a host. */
