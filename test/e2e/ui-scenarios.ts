@@ -253,7 +253,7 @@ export function createScenarios(): Scenario[] {
       demo: emulated,
       transport: script(emulated, 1e12),
       shows: 'between s-t',
-      press: ['epilogue 1'],
+      press: ['epilogue 239'],
     },
     {
       name: 'run-idle-failed',
@@ -302,6 +302,14 @@ export function createScenarios(): Scenario[] {
       transport: script(cpu, AT_NS),
       shows: 'Switch scheduler',
       press: ['Switch …', 'card:per-partition'],
+    },
+    {
+      name: 'dialog-try',
+      path: '/live',
+      demo: emulated,
+      transport: script(emulated, AT_NS),
+      shows: 'Switch scheduler',
+      press: ['Try it on the next run'],
     },
     {
       name: 'dialog-stop',
