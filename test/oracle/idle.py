@@ -16,6 +16,10 @@ CAUSES = ["down", "fault", "in_lock", "handoff", "preamble", "warm_up", "epilogu
 GROUPS = ["lock_or_kernel", "inside_job", "outside_lock", "between_work"]
 
 
+# What a gap lies between. In a log windows and jobs stand for the kernels that it has not.
+ENDS_GAP = ["unknown", "kernel", "lock_or_kernel", "inside_job"]
+
+
 class Account:
     """One process of a run: what only the whole of it tells (spans, missing ends), and the picture as it goes along."""
 
@@ -70,8 +74,16 @@ class Account:
     def is_unknown(self, device, x, y):
         return any(one == device and start <= x and y <= end for one, start, end in self.unknown)
 
-    def covers(self, what, device, x, y):
-        return any(one[0] == what and one[1] == device and one[2] <= x and y <= one[3] for one in self.closed)
+    def runs_kernel(self, device, x, y):
+        return any(one[0] == device and one[1] <= x and y <= one[2] for one in self.kernels)
+
+    def whose(self, what, device):
+        """(from, to, partition) of what may make such a piece."""
+        if what == "kernel":
+            return [one[1:] for one in self.kernels if one[0] == device]
+        if what == "lock_or_kernel":
+            return [one[1:] for one in self.windows if one[0] == device]
+        return [(one[1], one[2], one[4]) for one in self.jobs if one[0] == device and one[3] is None]
 
     # N, and what is known of it.
 
@@ -127,7 +139,7 @@ class Account:
         """(what, detail) of the piece [x, y)."""
         if self.is_unknown(device, x, y):
             return "unknown", None
-        if self.covers("kernel", device, x, y) and not self.run.is_log:
+        if self.runs_kernel(device, x, y):
             return "kernel", None
         picture = self.picture
         if device not in self.named and device not in picture.seen_devices:
@@ -145,6 +157,9 @@ class Account:
     def eligible(self):
         accepted, loading = self.picture.accepted, self.picture.loading
         return [one for one in self.picture.queued if one[:2] not in accepted or accepted[one[:2]]["circuit"] not in loading]
+
+    def has_acceptance(self, index):
+        return any(event["e"] == "proof_accepted" for _, _, event in self.process.steps[:index])
 
     def has_no_work(self, n, index, y):
         if n is None:
@@ -189,6 +204,7 @@ class Account:
         """Job spans, each with its lock window if that was placed: [device, from, to, window]. Spans of one worker may overlap."""
         steps, process = self.process.steps, self.process
         self.closed, self.unknown, self.windows = [], [], []
+        self.ended = {device: [] for device in self.devices}
         for index, (t, _, event) in enumerate(steps):
             if event["e"] != "picked_up":
                 continue
@@ -218,11 +234,14 @@ class Account:
             window = None if released is None else (granted, released)
             if window:
                 self.windows.append((device,) + window + (partition,))
+                self.ended[device].append("lock")
                 self.closed.append(("lock", device) + window)
             if end is None and cannot_end:
                 self.unknown.append((device, t, after[0] if after else process.end))
                 continue
-            if end is None:
+            if end is not None:
+                self.ended[device].append("job")
+            else:
                 end = process.end
                 if granted is not None and released is None:
                     self.closed.append(("lock", device, granted, end))
@@ -244,7 +263,7 @@ class Account:
             return "warm_up", None
         if eligible:
             return "dispatch", None
-        if self.run.has_acceptance and self.has_no_work(n, index, y):
+        if self.has_acceptance(index) and self.has_no_work(n, index, y):
             return "no_work", None
         return "between_work", None
 
@@ -274,7 +293,6 @@ def lock_detail(picture, device):
 
 def measure(run):
     run.is_log = run.head["engine"] == "cuzk"
-    run.has_acceptance = any(event["e"] == "proof_accepted" for _, _, event in run.events)
     accounts = [Account(run, process) for process in run.processes]
     cuts = {0, run.wall}
     for account in accounts:
@@ -342,6 +360,11 @@ def windows_of(run, accounts, device):
         spans = [(max(0, start), min(end, run.wall)) for account in accounts for kind, at, start, end in account.closed
                  if (kind, at) == (what, device)]
         windows[what] = {"ns": union(spans), "sum_ns": sum(max(0, end - start) for start, end in spans)}
+    if run.is_log:
+        count = lambda what: sum(account.ended[device].count(what) for account in accounts)
+        if count("lock") == 0 or count("lock") < count("job"):
+            windows["lock"] = None  # not recorded: not every job that ended has its window
+        windows["kernel"] = windows["copy"] = None
     return windows
 
 
@@ -374,31 +397,30 @@ def legacy(run, accounts, device):
 
 def gaps_of(run, accounts, device, pieces):
     """Longest stretches without kernel and unknown (in a log: without g1, g2 and unknown)."""
-    ends_gap = ("unknown", "kernel", "lock_or_kernel", "inside_job")
     stretches = []
     for x, y, what, _ in pieces:
-        if what in ends_gap:
+        if what in ENDS_GAP:
             continue
         if not stretches or stretches[-1][1] != x:
             stretches.append([x, y, {}])
         stretches[-1][1] = y
         stretches[-1][2][what] = stretches[-1][2].get(what, 0) + y - x
-    kernels = [one for account in accounts for one in account.kernels if one[0] == device]
-    if run.is_log:
-        kernels = [one for account in accounts for one in account.windows if one[0] == device]
-        kernels += [one[:3] + one[4:] for account in accounts for one in account.jobs if one[0] == device and one[3] is None]
     gaps = []
     for start, end, parts in stretches:
-        ended = [one for one in kernels if one[2] <= start]
-        last = max((one[2] for one in ended), default=None)
-        before = [one[3] for one in ended if one[2] == last]
-        after = [one[3] for one in sorted(kernels, key=lambda one: one[1]) if one[1] == end]
+        before = after = None
+        for x, y, what, _ in pieces:
+            if what in ENDS_GAP and what != "unknown":
+                running = [one for account in accounts for one in account.whose(what, device) if one[0] <= x and y <= one[1]]
+                if y <= start:
+                    before = max(running, key=lambda one: one[1])
+                if x == end:
+                    after = next((one for one in running if one[0] == end), None)
         order = CAUSES + GROUPS
         gaps.append({
             "start_ns": start, "length_ns": end - start, "parts": parts,
             "cause": max(order, key=lambda name: (parts.get(name, 0), -order.index(name))),
-            "before": list(before[-1]) if before else None,
-            "after": list(after[0]) if after else None,
+            "before": list(before[2]) if before else None,
+            "after": list(after[2]) if after else None,
         })
     return gaps
 

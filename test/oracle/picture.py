@@ -40,9 +40,10 @@ class Picture:
         self.last_proof = {}  # device -> proof of its last pick-up
         self.last_pickup = {}  # device -> t
         self.open = []  # kernels, copies, waits: (kind, key, device, worker, t, index, event)
-        self.closed = []  # (what, device, from, to): kernel, copy, lock, job
+        self.shown = {}  # kernels as `show` has them: key -> (worker, since); one ends late without harm
+        self.closed = []  # windows: (what, device, from, to): kernel, copy, lock, job
         self.ignored = set()  # indexes of events that change nothing
-        self.kernels = []  # (device, from, to, partition)
+        self.kernels = []  # those that count: (device, from, to, partition)
         self.unknown = []  # (device, from, to)
 
     def apply(self, index, t, event):
@@ -149,6 +150,7 @@ class Picture:
         worker.events.append((index, t))
         if moves_on or name in ("put_down", "worker_dead"):
             self.lock.pop(number, None)
+            self.drop_shown(number)
             begun = self.job.pop(number, None)
             if begun and name == "put_down":
                 self.closed.append(("job", worker.device, begun[1], t))
@@ -172,8 +174,12 @@ class Picture:
 
     def run_spans(self, index, t, event, worker):
         name = event["e"]
+        if name == "kernel_ended" and self.key(event) in self.shown:
+            self.closed.append(("kernel", worker.device, self.shown.pop(self.key(event))[1], t))
         if worker.state in ("free", "dead"):
             return
+        if name == "kernel_started":
+            self.shown[self.key(event)] = (event["worker"], t)
         if name in SPANS:
             key = self.key(event)
             for span in [one for one in self.open if (one[0], one[1]) == ("kernel", key) and name == "kernel_started"]:
@@ -190,9 +196,12 @@ class Picture:
             if name == "kernel_ended":
                 self.unknown.append((worker.device, worker.events[-2][1], t))
 
+    def drop_shown(self, number):
+        self.shown = {key: one for key, one in self.shown.items() if one[0] != number}
+
     def close(self, span, t):
-        if span[0] != "wait":
-            self.closed.append((span[0], span[2], span[4], t))
+        if span[0] == "copy":
+            self.closed.append(("copy", span[2], span[4], t))
         if span[0] == "kernel" and span[4] < t:
             self.kernels.append((span[2], span[4], t, partition_of(span[6])))
 
@@ -216,6 +225,8 @@ class Picture:
         if lives:
             for span in self.open:
                 self.close(span, end)
+            for number, since in self.shown.values():
+                self.closed.append(("kernel", self.workers[number].device, since, end))
             for number, held in self.lock.items():
                 if held[1] is not None:
                     self.closed.append(("lock", self.workers[number].device, held[1], end))
@@ -246,6 +257,8 @@ class Picture:
                 self.leave_device(number)
             if worker.state in ("free", "dead") or worker.at != before:
                 self.job.pop(number, None)
+            if worker.state != "device" or worker.at != before:
+                self.drop_shown(number)
         holders = [line["holder"] for line in state["lock"] if line["holder"] in self.workers]
         before = self.lock
         self.lock = {}

@@ -106,7 +106,7 @@ export interface OracleDevice {
   groups: Record<string, number>;
   unknown_ns: number;
   worker_ns: Record<string, number>;
-  windows: Record<'kernel' | 'lock' | 'job' | 'copy', { ns: number; sum_ns: number }>;
+  windows: Record<'kernel' | 'lock' | 'job' | 'copy', { ns: number; sum_ns: number } | null>;
   legacy_efficiency: number | null;
   legacy_sum: number | null;
   provisional_ns: number;
