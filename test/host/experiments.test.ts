@@ -60,7 +60,7 @@ describe('over a scripted prover', () => {
 
   it('refuses every other proof, switch and experiment meanwhile, naming itself', async () => {
     const t = await hostWith({ partitionMs: 30 });
-    await t.client.start_experiment({ ...SMALL, a: A, b: B });
+    await t.client.start_experiment({ ...SMALL, a: A, b: B, rounds: 5 });
     const named = { code: 'busy', message: expect.stringMatching(/Experiment x1 .*Per-partition.* against .*interlock/) as string };
     await expect(t.prove({ scheduler: { preset: 'batch' }, switch: true })).rejects.toMatchObject(named);
     await expect(t.prove()).rejects.toMatchObject(named);
@@ -90,12 +90,13 @@ describe('over a scripted prover', () => {
   });
 
   it('stopped, it withdraws what has not begun, keeps what it has and goes back', async () => {
-    const t = await hostWith({ partitionMs: 40 });
+    const t = await hostWith({ partitionMs: 100 });
     await t.client.start_experiment({ ...SMALL, a: A, b: B, rounds: 5 });
-    await until(
-      'one round',
-      async () => (await t.client.show_experiment({ experiment: 'x1' })).blocks.filter((b) => b.s_per_proof).length >= 2,
-    );
+    // In the first block of the second round, with its proofs in the prover.
+    await until('in round 2', async () => {
+      const { blocks } = await t.client.show_experiment({ experiment: 'x1' });
+      return blocks.length === 4 && (await t.client.status({})).queue.inProver === 3;
+    });
     const report = await t.client.stop_experiment({ experiment: 'x1' });
     expect(report).toMatchObject({
       state: 'stopped',
