@@ -24,7 +24,11 @@ const LIFE_MS = 300_000;
 function shifted(round: number): string {
   return body
     .replace(/TIMELINE,(\d+),/g, (_, ms: string) => `TIMELINE,${Number(ms) + round * LIFE_MS},`)
-    .replace(/^(\S{26})Z/gm, (_, stamp: string) => `${new Date(Date.parse(`${stamp.slice(0, 23)}Z`) + round * LIFE_MS).toISOString().slice(0, 23)}${stamp.slice(23)}Z`)
+    .replace(
+      /^(\S{26})Z/gm,
+      (_, stamp: string) =>
+        `${new Date(Date.parse(`${stamp.slice(0, 23)}Z`) + round * LIFE_MS).toISOString().slice(0, 23)}${stamp.slice(23)}Z`,
+    )
     .replaceAll('porep-1000-', `porep-${1000 + round}-`);
 }
 
@@ -66,7 +70,7 @@ function ours(): { rate: number; cpuRate: number; counts: { events: number; prob
 function plain(): number {
   const since = process.hrtime.bigint();
   let found = 0;
-  for (let from = 0; from < input.length; ) {
+  for (let from = 0; from < input.length;) {
     const end = input.indexOf(10, from);
     if (/^(?:TIMELINE,(\d+),(\w+),(.*)|CUZK_TIMING: (.*)|(\S+Z) +(\w+) (.*?): (.*))$/.test(input.toString('utf8', from, end))) found += 1;
     from = end + 1;
@@ -78,7 +82,8 @@ function plain(): number {
 const results = Array.from({ length: rounds }, ours);
 const rate = median(results.map((one) => one.rate));
 const { counts } = results[0] as { counts: { events: number; problems: number; runs: number } };
-if (counts.runs !== 1 || counts.problems !== 0) throw new Error(`${counts.runs} runs and ${counts.problems} problems in a log of one run without any`);
+if (counts.runs !== 1 || counts.problems !== 0)
+  throw new Error(`${counts.runs} runs and ${counts.problems} problems in a log of one run without any`);
 const rows = [
   { name: 'cuzk log, MB/s', ours: rate, reference: plain(), target: 100, met: rate >= 100 },
   { name: '   MB per CPU second', ours: median(results.map((one) => one.cpuRate)), reference: null, target: null, met: null },

@@ -88,7 +88,9 @@ export function countsOf(run: ToldRun): Partial<Record<EventName, number>> {
 /** `proof attempt outcome code`, in order. */
 export function verdicts(run: ToldRun): string[] {
   const names = new Map(of(run, 'proof_named').map((event) => [event.proof, event.name]));
-  return of(run, 'proof_ended').map(({ proof, attempt, outcome, code }) => [names.get(proof) ?? proof, attempt, outcome, code].filter((part) => part !== null).join(' '));
+  return of(run, 'proof_ended').map(({ proof, attempt, outcome, code }) =>
+    [names.get(proof) ?? proof, attempt, outcome, code].filter((part) => part !== null).join(' '),
+  );
 }
 
 export interface LockTable {
@@ -127,3 +129,25 @@ export function spansOf(run: ToldRun, from: EventName, to: EventName): { begun: 
   const ended = new Set(run.events.filter((event) => event.e === to).map(key));
   return { begun: begun.length, ended: ended.size, open: begun.filter((one) => !ended.has(one)) };
 }
+
+/** Lines as the daemon writes them. */
+export const line = (ms: number, event: string, job: string, detail: string) => `TIMELINE,${ms},${event},${job},${detail}\n`;
+/** One partition through all six lines. */
+export const whole = (from: number, job: string, partition = 0, worker = 0) =>
+  line(from, 'SYNTH_START', job, `partition=${partition}`) +
+  line(from + 10, 'SYNTH_END', job, `partition=${partition},synth_ms=10`) +
+  line(from + 10, 'GPU_QUEUE', job, `partition=${partition}`) +
+  line(from + 11, 'GPU_PICKUP', job, `worker=${worker},partition=${partition}`) +
+  line(from + 11, 'GPU_START', job, `worker=${worker},partition=${partition}`) +
+  line(from + 40, 'GPU_END', job, `worker=${worker},partition=${partition},gpu_ms=29`);
+
+export const WALL = Date.UTC(2026, 10, 30, 14, 23, 30);
+/** A tracing line `us` after the engine's start. */
+export const tracing = (us: number, rest: string, level = ' INFO') => {
+  const iso = new Date(WALL + Math.floor(us / 1000)).toISOString().slice(0, 23);
+  return `${iso}${String(us % 1000).padStart(3, '0')}Z ${level} ${rest}\n`;
+};
+export const START = tracing(0, 'cuzk_core::engine: starting cuzk engine pipeline_enabled=true');
+export const enqueued = (us: number, job: string, kind = 'porep-c2') =>
+  tracing(us, `cuzk_core::scheduler: job enqueued job_id=${job} proof_kind=${kind} priority=Normal queue_position=0`) +
+  tracing(us + 10, `cuzk_core::scheduler: job dequeued for proving job_id=${job} proof_kind=${kind}`);

@@ -99,7 +99,18 @@ function decodeTimeline(text: string): TimelineItem | UnknownItem | null {
   while (start < pieces.length && !isKnown(pieces[start] as string)) start++;
   const job = pieces.slice(0, start).join(',');
   if (job === '' || job.length > MAX_JOB_CHARS) return null;
-  const item: TimelineItem = { is: 'timeline', ms, event, job, partition: 0, isPartitioned: false, worker: null, kind: null, synthMs: null, gpuMs: null };
+  const item: TimelineItem = {
+    is: 'timeline',
+    ms,
+    event,
+    job,
+    partition: 0,
+    isPartitioned: false,
+    worker: null,
+    kind: null,
+    synthMs: null,
+    gpuMs: null,
+  };
   for (; start < pieces.length; start++) if (!takeDetail(item, pieces[start] as string)) return null;
   return isComplete(item, pieces) ? item : null;
 }

@@ -174,7 +174,8 @@ export class EngineRun {
     else if (message.startsWith('all partitions complete')) results.assembled(job(), t);
     else if (message.includes('self-check PASSED')) results.checked(job(), t, true, '');
     else if (message.startsWith('proof completed successfully')) results.complete(item, t);
-    else if (message.startsWith('FIN_TIMING finalizer partition')) results.finalisedPartition(numberOf(message, 'worker_id'), numberOf(message, 'partition'));
+    else if (message.startsWith('FIN_TIMING finalizer partition'))
+      results.finalisedPartition(numberOf(message, 'worker_id'), numberOf(message, 'partition'));
     else if (message.startsWith('FIN_TIMING finalizer monolithic')) results.finalised(numberOf(message, 'worker_id'));
     else if (message.startsWith('skipping GPU prove')) this.#skip(job(), numberOf(message, 'partition') ?? 0, t);
     else if (message.startsWith('discarding GPU result')) this.#discard(job(), numberOf(message, 'partition') ?? 0, t);
@@ -255,7 +256,18 @@ export class EngineRun {
     const tFrom = Math.min(dropped.fromNs, t);
     const seq = this.#out.seq;
     this.#out.emit('lost', t, { ring: 'log', count: dropped.count, t_from: tFrom, t_to: t });
-    this.#sink.loss({ kind: 'ring', seqFrom: seq, seqTo: seq, ring: 'log', count: dropped.count, filled: 0, tFrom, tTo: t, healedT: t, state: null });
+    this.#sink.loss({
+      kind: 'ring',
+      seqFrom: seq,
+      seqTo: seq,
+      ring: 'log',
+      count: dropped.count,
+      filled: 0,
+      tFrom,
+      tTo: t,
+      healedT: t,
+      state: null,
+    });
   }
 
   #note(source: Source, problem: string, kind: ImportProblem['kind'] = 'note'): void {

@@ -26,7 +26,7 @@ const PREFIXES = [
   // journalctl -o short-iso, short-iso-precise, and rsyslog's file format.
   new RegExp(`^(?:<\\d{1,3}>)?(${ISO}) ${NOT_TRACING}${TAG}`),
   // docker compose: "cuzk-1  | ".
-  new RegExp(`^[\\w.-]+ +\\| (?:(${ISO}) )?`),
+  new RegExp(`^[\\w.-]+ +\\| (?:(${ISO}) ${NOT_TRACING})?`),
   // docker logs -t: a stamp alone, before the program's own line.
   new RegExp(`^(${ISO}) ${NOT_TRACING}`),
 ] as const;
@@ -90,6 +90,7 @@ function unwrapJson(line: string): Unwrapped | null {
   const text = value.log ?? value.MESSAGE ?? value.message ?? value.msg;
   if (typeof text !== 'string') return null;
   const { time, __REALTIME_TIMESTAMP: realtime } = value;
-  const wallUs = typeof time === 'string' ? readStamp(time) : typeof realtime === 'string' && /^\d{1,16}$/.test(realtime) ? Number(realtime) : null;
+  const wallUs =
+    typeof time === 'string' ? readStamp(time) : typeof realtime === 'string' && /^\d{1,16}$/.test(realtime) ? Number(realtime) : null;
   return { text: text.replace(/\r?\n$/, ''), wallUs };
 }

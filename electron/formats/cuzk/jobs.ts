@@ -105,7 +105,9 @@ export class Jobs {
 
   #begins(attempts: readonly Attempt[], partition: number): Part | null {
     const fresh = (attempt: Attempt) => (attempt.parts.get(partition)?.stage ?? STAGE.none) === STAGE.none;
-    const found = attempts.find((attempt) => attempt.outcome === null && fresh(attempt)) ?? attempts.findLast((attempt) => attempt.outcome === 'failed' && fresh(attempt));
+    const found =
+      attempts.find((attempt) => attempt.outcome === null && fresh(attempt)) ??
+      attempts.findLast((attempt) => attempt.outcome === 'failed' && fresh(attempt));
     return found ? this.part(found, partition) : null;
   }
 

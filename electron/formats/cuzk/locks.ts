@@ -8,7 +8,7 @@
  *
  * The end is GPU_START + total_start_fn of the call for which that falls between `from` and `to`; the start is mutex_held before it. The
  * call begins a little after GPU_START and all figures are rounded down, so the truth is never earlier than the placed end and not later
- * than `to`: their distance is the error that is told. A window that fits no call, or runs into the one before, is not recorded.
+ * than `to`, nor than mutex_held after the stamp that follows the grant: the distance is the error that is told. A window that fits no call, or runs into the one before, is not recorded.
  */
 import type { Nanoseconds } from '../../contract/units.ts';
 import type { Part } from './jobs.ts';
@@ -128,9 +128,12 @@ export class LockWindows<S> {
     this.#lastNs = Math.max(this.#lastNs, ns);
   }
 
-  /** No stamp follows: nothing bounds what waits for one. */
+  /** No stamp follows: only the stamps around its grant may bound an end that waits for one. */
   end(): void {
-    for (const { source } of this.#releases.splice(0)) this.#lost('no stamped line follows it', source);
+    for (const release of this.#releases.splice(0)) {
+      if (release.grant === null || release.grant.to === null) this.#lost('no stamped line follows it', release.source);
+      else this.#place(release, boundOf(release, Infinity), null);
+    }
   }
 
   #release(heldMs: number, totalMs: number, source: S): void {
@@ -156,7 +159,8 @@ export class LockWindows<S> {
     const { heldMs, totalMs, grant, inside, source } = release;
     const fits = this.#calls.filter((call) => this.#fits(call, release, to));
     fits.sort((a, b) => a.startNs - b.startNs);
-    const named = from && fits.find(({ part }) => part.worker === from.worker && (from.partition === null || part.partition === from.partition));
+    const named =
+      from && fits.find(({ part }) => part.worker === from.worker && (from.partition === null || part.partition === from.partition));
     const call = named || fits[0];
     if (!call) {
       release.tries += 1;
@@ -168,12 +172,15 @@ export class LockWindows<S> {
     const earliest = call.startNs + totalMs * MS;
     // Not before the stamp that precedes the line, nor so early that it runs into the window before.
     const endNs = Math.max(earliest, release.from, before + heldMs * MS);
+    // A stamp is older than its line: one that would have the lock granted too early bounds nothing.
+    const bound = boundOf(release, to);
+    const latest = bound >= endNs ? bound : to;
     if (endNs > to) return this.#lost('it runs into the window before it', source);
     const startNs = endNs - heldMs * MS;
     this.#lastEnd.set(device, endNs);
     this.#calls = this.#calls.filter((other) => other !== call);
     this.#placed({
-      call, startNs, endNs, errorNs: Math.max(to - endNs, endNs - earliest) + MS,
+      call, startNs, endNs, errorNs: Math.max(latest - endNs, endNs - earliest) + MS,
       durations: {
         ...(grant ? { pre_lock_cpu: grant.preMs * MS, lock_wait: grant.waitMs * MS } : {}),
         lock_held: heldMs * MS, start_fn: totalMs * MS, ...inside, ...call.durations,
@@ -188,4 +195,9 @@ export class LockWindows<S> {
     const start = end - heldMs * MS;
     return start >= grant.from - LATE_NS && (grant.to === null || start <= grant.to + ROUNDING_MS * MS);
   }
+}
+
+/** The latest that the window may have ended: before the stamp `to`, and mutex_held after the stamp that follows its grant. */
+function boundOf<S>({ grant, heldMs }: Release<S>, to: Nanoseconds): Nanoseconds {
+  return grant === null || grant.to === null ? to : Math.min(to, grant.to + (heldMs + 1) * MS);
 }

@@ -18,7 +18,8 @@ export function tellLost(work: Work, results: Results, out: Emitter, problem: (s
     if (!isLost(waiting, work, endNs)) continue;
     const { part, source } = waiting;
     const { attempt, partition, queuedNs, replacedBy } = part;
-    const by = replacedBy === null ? 'every worker was idle long after' : `${replacedBy} was queued while it waited, and probably took its place`;
+    const by =
+      replacedBy === null ? 'every worker was idle long after' : `${replacedBy} was queued while it waited, and probably took its place`;
     const text = `partition ${partition} of ${attempt.name} was queued at ${seconds(queuedNs ?? 0)} s and never picked up: ${by}`;
     problem(source, text);
     out.emit('stage_failed', endNs, { ...idsOf(part), stage: 'device', code: 'lost_by_engine', message: text });

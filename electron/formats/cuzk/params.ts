@@ -28,7 +28,13 @@ export class ParamsLoads {
       this.#circuits.loads(circuit);
       this.#out.emit('params_load_ended', t, { circuit, ok: true, digest: null, code: null, message: null });
     } else if (/fail/i.test(message)) {
-      this.#out.emit('params_load_ended', t, { circuit, ok: false, digest: null, code: 'params_unreadable', message: message.slice(0, 8_192) });
+      this.#out.emit('params_load_ended', t, {
+        circuit,
+        ok: false,
+        digest: null,
+        code: 'params_unreadable',
+        message: message.slice(0, 8_192),
+      });
     }
   }
 }

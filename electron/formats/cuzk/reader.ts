@@ -54,6 +54,9 @@ class CuzkReader implements ImportReader {
   /** Its first line and wall clock, µs; null while the log has not said. */
   #start: { words: string; wallUs: number | null } | null = null;
   #lastMs = -1;
+  /** Of the lines that are kept: the zero's wall clock where two of them told it, µs; whether any is a tracing line. */
+  #anchorUs: number | null = null;
+  #hasTracing = false;
 
   constructor(sink: ImportSink) {
     this.#sink = sink;
@@ -130,26 +133,34 @@ class CuzkReader implements ImportReader {
       if (isUnderWay || this.#settings.isComplete || this.#held.length >= MAX_HELD) this.#open();
       return;
     }
-    const anchorUs = this.#findAnchor();
-    const hasTracing = this.#held.some((held) => held.item.is === 'tracing');
-    if (anchorUs !== null || this.#held.length >= MAX_HELD || (!hasTracing && this.#held.length >= WITHOUT_TRACING)) this.#open(anchorUs);
+    this.#anchorUs ??= this.#findAnchor();
+    this.#hasTracing ||= item.is === 'tracing';
+    const isTold = this.#anchorUs !== null && this.#settings.knowsDevices;
+    if (isTold || this.#held.length >= MAX_HELD || (!this.#hasTracing && this.#held.length >= WITHOUT_TRACING)) this.#open();
   }
 
   /** The last two lines are about one thing, by both clocks: "SYNTH_END", "pushing to GPU queue". */
   #findAnchor(): number | null {
     const last = this.#held.at(-1)?.item;
     if (last?.is !== 'tracing' || last.target !== 'cuzk_core::engine') return null;
-    const event = last.message.includes('to GPU queue') ? 'SYNTH_END' : last.message.startsWith('GPU_TIMING hot_path') ? 'GPU_PICKUP' : null;
+    const event = last.message.includes('to GPU queue')
+      ? 'SYNTH_END'
+      : last.message.startsWith('GPU_TIMING hot_path')
+        ? 'GPU_PICKUP'
+        : null;
     if (event === null) return null;
     const job = fieldOf(last.message, 'job_id') ?? fieldOf(last.span, 'job_id');
     const same = this.#held.slice(-5, -1).findLast(({ item }) => item.is === 'timeline' && item.event === event && item.job === job)?.item;
     return same?.is === 'timeline' ? last.wallUs - same.ms * 1_000 : null;
   }
 
-  /** Tells what was kept. `anchorUs`: the zero's wall clock where two lines told it. */
-  #open(anchorUs: number | null = null): void {
+  /** Tells what was kept. */
+  #open(): void {
     const held = this.#held;
+    const anchorUs = this.#anchorUs;
     this.#held = [];
+    this.#anchorUs = null;
+    this.#hasTracing = false;
     const first = held[0];
     const start = this.#start ?? { words: first ? wordsOf(first) : '', wallUs: anchorUs ?? loggersZero(held) ?? stdoutZero(held) };
     this.#start = null;
@@ -163,7 +174,7 @@ class CuzkReader implements ImportReader {
   }
 
   #close(endedBy: string, failure: string | null): void {
-    if (!this.#run && (this.#start !== null || this.#held.length > 0)) this.#open(this.#start === null ? this.#findAnchor() : null);
+    if (!this.#run && (this.#start !== null || this.#held.length > 0)) this.#open();
     this.#run?.end(endedBy, failure);
     this.#run = null;
     this.#lastMs = -1;
@@ -178,13 +189,16 @@ class CuzkReader implements ImportReader {
 
   #failed(message: string, source: Source): void {
     this.#sink.problem(problemOf(source, 'note', message));
-    if (this.#run || this.#start !== null) this.#close('', message);
+    // A configuration is read before any engine starts: what ran before was another process.
+    const isOfNext = /config/.test(message);
+    if (this.#run || this.#start !== null) this.#close('the daemon was started again', isOfNext ? null : message);
   }
 }
 
 /** Lines of work, from which on nothing more is heard of how the daemon is set up. */
 function isWork({ target, message, level }: TracingItem): boolean {
-  if (level === 'ERROR' || target === 'cuzk_core::scheduler' || target === 'cuzk_core::srs_manager' || target === 'cuzk_server::service') return true;
+  if (level === 'ERROR' || target === 'cuzk_core::scheduler' || target === 'cuzk_core::srs_manager' || target === 'cuzk_server::service')
+    return true;
   return target === 'cuzk_core::engine' && /job_id=|GPU_TIMING|FIN_TIMING|shutting down/.test(message);
 }
 

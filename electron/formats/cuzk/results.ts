@@ -134,7 +134,8 @@ export class Results {
 
   /** The finalizer is through and no self-check was told of: assembled is all that this build says. */
   finalisedPartition(worker: number | null, partition: number | null): void {
-    const is = ({ attempt }: Assembled) => [...attempt.parts.values()].some((part) => part.worker === worker && part.partition === partition && part.stage === STAGE.down);
+    const is = ({ attempt }: Assembled) =>
+      [...attempt.parts.values()].some((part) => part.worker === worker && part.partition === partition && part.stage === STAGE.down);
     const index = this.#assembled.findIndex((one) => one.attempt.outcome === null && is(one));
     const found = this.#assembled[index];
     if (!found) return;

@@ -52,7 +52,6 @@ export class CuzkScanner {
   /** Bytes before the unfinished line. */
   #offset = 0;
   #kept: Buffer[] = [];
-  #keptBytes = 0;
   /** Of the unfinished line; more than is kept once it is too long. */
   #openBytes = 0;
   /** Of a line that is too long: its beginning, its last bytes, and whether it is ours. */
@@ -97,7 +96,6 @@ export class CuzkScanner {
     if (this.#openBytes <= MAX_LINE_BYTES) {
       // A copy: the caller may fill its buffer anew.
       this.#kept.push(Buffer.from(part));
-      this.#keptBytes += part.length;
       return;
     }
     this.#tooLong(part);
@@ -108,7 +106,6 @@ export class CuzkScanner {
     if (this.#kept.length > 0) {
       const before = Buffer.concat(this.#kept);
       this.#kept = [];
-      this.#keptBytes = 0;
       this.#head = before.toString('latin1', 0, HEAD_BYTES);
       this.#isOurs = hasOwnMark(before);
       this.#carry = Buffer.from(before.subarray(-LONGEST_MARK));
@@ -121,7 +118,6 @@ export class CuzkScanner {
 
   #forget(): void {
     this.#kept = [];
-    this.#keptBytes = 0;
     this.#openBytes = 0;
     this.#head = '';
     this.#carry = Buffer.alloc(0);
@@ -134,7 +130,14 @@ export class CuzkScanner {
     if (bytes - 1 > MAX_LINE_BYTES) {
       this.#tooLong(rest);
       this.lines += 1;
-      if (this.#isOurs) this.#sink.bad(`longer than ${MAX_LINE_BYTES} bytes`, { line: this.lines, offset: this.#offset, bytes, text: this.#head, wallUs: null });
+      if (this.#isOurs)
+        this.#sink.bad(`longer than ${MAX_LINE_BYTES} bytes`, {
+          line: this.lines,
+          offset: this.#offset,
+          bytes,
+          text: this.#head,
+          wallUs: null,
+        });
       this.#offset += bytes;
       this.#forget();
       return;
@@ -150,7 +153,7 @@ export class CuzkScanner {
     const text = bytes.toString('latin1', from, to);
     for (let mark = 0; mark < MARKS.length; mark++) next[mark] = seek(text, mark, 0);
     let nearest = Math.min(...next);
-    for (let start = 0; start < text.length; ) {
+    for (let start = 0; start < text.length;) {
       const end = text.indexOf('\n', start);
       this.lines += 1;
       const offset = this.#offset + start;

@@ -46,6 +46,10 @@ export class Settings {
     return this.#isServing && 'max_batch_size' in this.found && Number.isInteger(total) && this.#started >= total;
   }
 
+  get knowsDevices(): boolean {
+    return this.#gpuOf.size > 0 || 'gpus' in this.found;
+  }
+
   /** Ids of the devices, `gpu0` …; `gpu` alone where the log names none. */
   get devices(): string[] {
     const listed = this.found.gpus?.match(/\d{1,4}/g)?.map((ordinal) => `gpu${ordinal}`) ?? [];

@@ -33,7 +33,14 @@ export class StdoutWork {
     }
   }
 
-  #synthesised(job: string | null, partition: number, synthMs: number | null, isPartitioned: boolean, t: Nanoseconds, source: Source): void {
+  #synthesised(
+    job: string | null,
+    partition: number,
+    synthMs: number | null,
+    isPartitioned: boolean,
+    t: Nanoseconds,
+    source: Source,
+  ): void {
     if (job === null || job === '') return;
     const part = this.#work.reach(job, partition, STAGE.synthesis, '', t);
     if (!part) return;
@@ -44,7 +51,9 @@ export class StdoutWork {
 
   /** The line names a kind alone: the job is told for sure only where one of that kind is at work. */
   #onlyOf(kind: string | null): string | null {
-    const open = [...this.#jobs.attempts()].filter((attempt) => attempt.kind === kind && attempt.outcome === null && attempt.isDequeued && attempt.parts.size === 0);
+    const open = [...this.#jobs.attempts()].filter(
+      (attempt) => attempt.kind === kind && attempt.outcome === null && attempt.isDequeued && attempt.parts.size === 0,
+    );
     return open.length === 1 ? (open[0]?.name ?? null) : null;
   }
 }

@@ -105,7 +105,8 @@ export class LineReader {
     const half = this.#waiting.shift() as Half;
     if (half.item) this.#sink.item(half.item, half.source);
     else if (half.isTorn) this.#sink.problem(problemOf(half.source, 'torn', 'cut by another writer, and its other half was not found'));
-    else this.#sink.problem(problemOf(half.source, 'unparsed', `not a whole ${half.text.startsWith('TIMELINE') ? 'TIMELINE' : 'CUZK'} line`));
+    else
+      this.#sink.problem(problemOf(half.source, 'unparsed', `not a whole ${half.text.startsWith('TIMELINE') ? 'TIMELINE' : 'CUZK'} line`));
   }
 
   #other(text: string, source: Source): void {

@@ -59,7 +59,10 @@ export class Work {
     if (!part) {
       // Older builds tell the queueing twice, by two names.
       if (item.event === 'CHAN_SEND' || (item.event === 'GPU_QUEUE' && this.#hasChannel)) return null;
-      this.#with.note(source, `${item.event} of partition ${item.partition} of ${item.job.slice(0, 100)} says again what was said, or comes too late`);
+      this.#with.note(
+        source,
+        `${item.event} of partition ${item.partition} of ${item.job.slice(0, 100)} says again what was said, or comes too late`,
+      );
       return null;
     }
     switch (item.event) {
@@ -114,7 +117,8 @@ export class Work {
     part.queuedNs = t;
     part.queueOrder = this.#queued++;
     // One-circuit jobs share one key of the queue: a later one takes the place of an earlier one that still waits.
-    if (!isPartitioned) for (const { part: other } of this.waiting.values()) if (other.replacedBy === null) other.replacedBy = part.attempt.name;
+    if (!isPartitioned)
+      for (const { part: other } of this.waiting.values()) if (other.replacedBy === null) other.replacedBy = part.attempt.name;
     this.waiting.set(part, { part, source });
     if (this.waiting.size > MAX_WAITING) this.waiting.delete(this.waiting.keys().next().value as Part);
     this.#with.out.emit('queued', t, idsOf(part));
