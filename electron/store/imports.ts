@@ -48,6 +48,8 @@ interface Session {
   turn: Promise<unknown>;
   timer: Timer;
   bytes: number;
+  /** Pieces that came and are not read yet. */
+  waiting: Buffer[];
   /** The first bytes, until it is known what they are. */
   head: Buffer | null;
   packing: string | null;
@@ -75,22 +77,28 @@ export class Imports {
     const { clock } = this.#options;
     const writer = new ImportWriter({ id, name, wallMs: () => clock.wallMs(), follow: input.follow });
     this.#open.set(id, {
-      id, name, writer, turn: Promise.resolve(), timer: this.#alone(id), bytes: 0, head: Buffer.alloc(0), packing: null, unpacker: null,
+      id, name, writer, turn: Promise.resolve(), timer: this.#alone(id), bytes: 0, waiting: [], head: Buffer.alloc(0), packing: null, unpacker: null,
       unpackedHead: Buffer.alloc(0), reader: null, failed: null,
     }); // prettier-ignore
     return { import: id };
   }
 
-  /** Resolves once what the piece says is durable. Fails with what a write failed with; then the import is over. */
+  /**
+   * Resolves once what the piece says is durable. Pieces that are here already share a transaction: most of its time is the disk's. Fails
+   * with what a write failed with; then the import is over.
+   */
   async piece(id: string, base64: string): Promise<ImportProgress> {
     const session = this.#find(id);
+    const bytes = Buffer.from(base64, 'base64');
+    if (bytes.length > PIECE_BYTES) throw new InterlockError('too_large', `A piece has at most ${PIECE_BYTES} bytes.`);
     session.timer.cancel();
+    session.waiting.push(bytes);
     return this.#inTurn(session, async () => {
-      const bytes = Buffer.from(base64, 'base64');
-      if (bytes.length > PIECE_BYTES) throw new InterlockError('too_large', `A piece has at most ${PIECE_BYTES} bytes.`);
+      await new Promise((resolve) => setImmediate(resolve));
       try {
-        await this.#take(session, bytes);
+        await this.#take(session, session.waiting.splice(0));
       } finally {
+        session.timer.cancel();
         if (this.#open.has(id)) session.timer = this.#alone(id);
       }
       return this.#progress(session);
@@ -126,11 +134,16 @@ export class Imports {
     return mine;
   }
 
-  async #take(session: Session, bytes: Buffer): Promise<void> {
+  async #take(session: Session, pieces: Buffer[]): Promise<void> {
     if (session.failed !== null) throw session.failed;
-    if (session.head === null) return this.#unpack(session, bytes);
-    session.head = Buffer.concat([session.head, bytes]);
-    if (session.head.length >= MAGIC_BYTES) await this.#recognise(session);
+    if (session.reader !== null && session.unpacker === null) return this.#read(session, pieces);
+    for (const bytes of pieces) {
+      if (session.head === null) await this.#unpack(session, bytes);
+      else {
+        session.head = Buffer.concat([session.head, bytes]);
+        if (session.head.length >= MAGIC_BYTES) await this.#recognise(session);
+      }
+    }
   }
 
   /** Looks at the first bytes: are they packed? */
@@ -139,7 +152,7 @@ export class Imports {
     session.head = null;
     session.packing = recognisePacking(head);
     if (session.packing === 'gzip' || session.packing === 'zstd') {
-      session.unpacker = new Unpacker(session.packing, (bytes) => this.#read(session, bytes));
+      session.unpacker = new Unpacker(session.packing, (bytes) => this.#read(session, [bytes]));
     } else if (session.packing !== null) {
       const tool = session.packing === 'bzip2' ? 'bzcat' : session.packing === 'zip' ? 'unzip -p' : `${session.packing}cat`;
       this.#tellProblem(
@@ -154,14 +167,19 @@ export class Imports {
   async #unpack(session: Session, bytes: Buffer): Promise<void> {
     if (bytes.length === 0) return;
     if (session.unpacker) await session.unpacker.push(bytes);
-    else if (session.packing === null) this.#read(session, bytes);
+    else if (session.packing === null) this.#read(session, [bytes]);
   }
 
-  /** One stretch of what was unpacked: one transaction. */
-  #read(session: Session, bytes: Uint8Array): void {
-    session.bytes += bytes.length;
-    if (session.unpackedHead === null) return this.#write(session, () => session.reader?.push(bytes));
-    session.unpackedHead = Buffer.concat([session.unpackedHead, bytes]);
+  /** What was unpacked: one transaction. */
+  #read(session: Session, pieces: Uint8Array[]): void {
+    if (pieces.length === 0) return;
+    for (const bytes of pieces) session.bytes += bytes.length;
+    if (session.unpackedHead === null) {
+      return this.#write(session, () => {
+        for (const bytes of pieces) session.reader?.push(bytes);
+      });
+    }
+    session.unpackedHead = Buffer.concat([session.unpackedHead, ...pieces]);
     if (session.unpackedHead.length >= RUN_FILE_BEGINS.length) this.#write(session, () => this.#beginReading(session));
   }
 

@@ -7,7 +7,7 @@ import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } 
 /** Enough to tell what something is. */
 export const MAGIC_BYTES = 6;
 /** Of what comes out. */
-const CHUNK_BYTES = 512 * 1024;
+const CHUNK_BYTES = 2 * 2 ** 20;
 /** Given to zlib at once: what a damaged part would take with it. */
 const WRITE_BYTES = 32 * 1024;
 

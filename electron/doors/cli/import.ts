@@ -16,8 +16,8 @@ import { EXIT } from './exit-codes.ts';
 import { openSource, type ImportSource } from './import-source.ts';
 import type { Call } from './program.ts';
 
-/** Pieces on their way at once: one is taken while the next is read. */
-const AHEAD = 2;
+/** Pieces on their way at once: some share a transaction while the next are read. */
+const AHEAD = 6;
 const DRAW_MS = 200;
 /** A host that is just starting or just ending may be waited for. */
 const HOST_TRIES = 20;
