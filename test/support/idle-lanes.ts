@@ -102,7 +102,9 @@ export function parseRun(picture: string, options: LaneOptions = {}): LaneRun {
     });
     const events: TimelineEvent[] = [hello];
     const put = (t: number, make: Raw['make']) => events.push(make(t, events.length));
-    const own: Raw[] = raw.filter(({ tick }) => tick >= life.fromTick && (tick < life.toTick || (life.end !== '!' && tick === life.toTick)));
+    const own: Raw[] = raw.filter(
+      ({ tick }) => tick >= life.fromTick && (tick < life.toTick || (life.end !== '!' && tick === life.toTick)),
+    );
     const extra: Raw[] = [];
     const note = (tick: number, order: number, e: EventName) => extra.push({ tick, order, make: (t, seq) => makeEvent(e, t, seq) });
     if (life.readyTick !== null) note(life.readyTick, -2, 'ready');
@@ -165,7 +167,12 @@ function readProof(proof: string, cells: string, from: number, add: Add): void {
   });
 }
 
-function readPartition(cells: string, key: { proof: string; attempt: number; partition: number; synthesiser: number }, from: number, add: Add): void {
+function readPartition(
+  cells: string,
+  key: { proof: string; attempt: number; partition: number; synthesiser: number },
+  from: number,
+  add: Add,
+): void {
   const { synthesiser, ...part } = key;
   let before = '.';
   [...cells, '.'].forEach((cell, column) => {

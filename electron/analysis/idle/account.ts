@@ -97,7 +97,15 @@ export class Account {
   }
 
   /** From `t` on the device is in this state. */
-  turn(t: Nanoseconds, row: number, flags: number, detail: number, loading: ReadonlySet<string>, candidate: Part | null, workers: number): void {
+  turn(
+    t: Nanoseconds,
+    row: number,
+    flags: number,
+    detail: number,
+    loading: ReadonlySet<string>,
+    candidate: Part | null,
+    workers: number,
+  ): void {
     const last = this.#segments[this.#segments.length - 1] as Segment;
     const same =
       last.row === row && last.flags === flags && last.detail === detail && last.loading === loading && last.candidate === candidate &&

@@ -117,10 +117,14 @@ export function wordsOf(sweep: Sweep, isLog: boolean, inexact: readonly number[]
   if (isLog) words.push('this log has no kernel lines: kernels and the time between them cannot be told apart inside the lock');
   for (const step of sweep.clockSteps) words.push(`the wall clock stepped ${formatSeconds(step)}: nothing here depends on it`);
   for (const number of inexact) words.push(`clock break: process ${number} is placed by the wall clock, the time before it may be wrong`);
-  for (const { account, unmatched, sums } of sweep.devices) {
+  for (const { account, unmatched, reversed, sums } of sweep.devices) {
+    if (reversed > 0)
+      words.push(`${account.name}: ${reversed} ${reversed === 1 ? 'kernel ends' : 'kernels end'} before the start, so the time is unknown`);
     if (unmatched > 0) words.push(`${account.name}: ${unmatched} ${unmatched === 1 ? 'end' : 'ends'} without a start`);
     if (isLog && sums.unplaced > 0) {
-      words.push(`${account.name}: ${sums.unplaced} of ${sums.job.count} lock windows could not be placed, so the time that the lock was held is not told`);
+      words.push(
+        `${account.name}: ${sums.unplaced} of ${sums.job.count} lock windows could not be placed, so the time that the lock was held is not told`,
+      );
     }
   }
   return words;

@@ -27,7 +27,8 @@ export class DeviceSums {
 
   /** From the native call, where the log has it, else from the pick-up. */
   endLegacy(fromNs: Nanoseconds, endNs: Nanoseconds): void {
-    if (Number.isNaN(fromNs)) return;
+    // Before the run's start it is no span of the run.
+    if (Number.isNaN(fromNs) || endNs <= 0) return;
     this.legacy.add(fromNs, endNs);
     if (fromNs < this.legacyFromNs) this.legacyFromNs = fromNs;
     this.legacyToNs = Math.max(this.legacyToNs, Math.min(endNs, this.legacy.limitNs));

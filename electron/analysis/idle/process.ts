@@ -20,6 +20,13 @@ const COPY_DETAIL = 0;
 /** Ended proofs that may still be named by a late line. */
 const KEEP_ENDED = 1_000;
 
+/** Where a worker's event happened, and its place in the file. */
+export interface WorkerPlace {
+  device: number;
+  worker: number;
+  seq: number;
+}
+
 export interface ProcessOptions {
   ready: boolean;
   scope: LockScope;
@@ -119,9 +126,10 @@ export class ProcessPart {
     this.turn(nowNs);
   }
 
-  takeWorker(kind: number, part: Part | null, deviceNumber: number, number: number, extra: code.Extra, t: Nanoseconds, nowNs: Nanoseconds): void {
-    let device = this.#byNumber[deviceNumber];
-    if (!device) this.addDevice((device = this.#options.device(deviceNumber)), nowNs);
+  takeWorker(kind: number, part: Part | null, at: WorkerPlace, extra: code.Extra, t: Nanoseconds, nowNs: Nanoseconds): void {
+    const { worker: number, seq } = at;
+    let device = this.#byNumber[at.device];
+    if (!device) this.addDevice((device = this.#options.device(at.device)), nowNs);
     if (this.#options.isLog) {
       if (kind === CODE.picked_up) this.#pickUp(device, part as Part, t, nowNs);
       this.jobs.take(kind, device, part, number, extra, nowNs);
@@ -133,7 +141,7 @@ export class ProcessPart {
       // What a dead one, or one that has something else, is said to do says nothing.
       if (worker && worker.state !== code.DEAD && (isFirst || (part !== null && worker.part === part))) {
         if (kind === CODE.picked_up) this.#pickUp(device, part as Part, t, nowNs);
-        this.#advance(kind, device, worker, part, extra, nowNs);
+        this.#advance(kind, device, worker, part, seq, extra, nowNs);
       } else if (isEnd(kind)) device.unmatched += 1;
     }
     if (this.#shared) this.turn(nowNs);
@@ -230,7 +238,7 @@ export class ProcessPart {
     this.#shared = true;
   }
 
-  #advance(kind: number, device: DeviceWorkers, worker: Worker, part: Part | null, extra: code.Extra, t: Nanoseconds): void {
+  #advance(kind: number, device: DeviceWorkers, worker: Worker, part: Part | null, seq: number, extra: code.Extra, t: Nanoseconds): void {
     for (const kernel of worker.kernels) if (Number.isNaN(kernel.nextNs)) kernel.nextNs = t;
     const { scope, stretches } = this.#options;
     const busy = worker.state !== code.FREE;
@@ -245,10 +253,10 @@ export class ProcessPart {
         device.die(worker, t);
         break;
       case CODE.kernel_started:
-        if (busy) device.startKernel(worker, kernelOf(extra), streamOf(extra), t);
+        if (busy) device.startKernel(worker, kernelOf(extra), streamOf(extra), t, seq);
         break;
       case CODE.kernel_ended:
-        device.endKernel(worker, kernelOf(extra), streamOf(extra), t);
+        device.endKernel(worker, kernelOf(extra), streamOf(extra), t, seq);
         break;
       case CODE.copy_started:
         if (busy) device.startCopy(worker, extra as number, t);

@@ -109,8 +109,6 @@ function computeStretch({ stage, circuit, ns, beside }: Durations): StageStretch
     p50_ns: rank(0.5),
     p90_ns: rank(0.9),
     stretch: sum / ns.length,
-    by_syntheses: [...by]
-      .sort(([a], [b]) => a - b)
-      .map(([syntheses, group]) => ({ syntheses, n: group.n, stretch: group.sum / group.n })),
+    by_syntheses: [...by].sort(([a], [b]) => a - b).map(([syntheses, group]) => ({ syntheses, n: group.n, stretch: group.sum / group.n })),
   };
 }

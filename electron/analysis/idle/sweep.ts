@@ -37,6 +37,7 @@ export interface SweptDevice {
   account: Account;
   sums: DeviceSums;
   unmatched: number;
+  reversed: number;
   /** Most at any time. */
   slots: number;
 }
@@ -60,6 +61,8 @@ export class Sweep {
   readonly #byNumber: (SweptDevice | undefined)[] = [];
   readonly #streams: { stream: ProcessStream; done: number }[] = [];
   #process: ProcessPart | null = null;
+  /** Filled anew for each event. */
+  readonly #place = { device: 0, worker: 0, seq: 0 };
   #nowNs = BEFORE;
   readonly #holds: { t: Nanoseconds; step: 1 | -1 }[] = [];
   #held = 0;
@@ -136,7 +139,7 @@ export class Sweep {
     if (!process || !workers) return starts;
     if (this.#options.isLog) return { ...starts, ...process.jobs.starts(workers) };
     for (const worker of workers.all()) {
-      for (const { startNs } of [...worker.kernels, ...worker.late]) starts.kernel.push(startNs);
+      for (const { startNs } of worker.kernels) starts.kernel.push(startNs);
       for (const { startNs } of worker.copies) starts.copy.push(startNs);
       if (!Number.isNaN(worker.lockNs)) starts.lock.push(worker.lockNs);
       if (!Number.isNaN(worker.pickedNs)) starts.job.push(worker.pickedNs);
@@ -154,7 +157,11 @@ export class Sweep {
     if (!process?.alive) return;
     if (code >= FIRST_WORKER_CODE && code < LOSS_BEGINS) {
       const device = columns.device[index] as number;
-      process.takeWorker(code, subject as Part | null, device, columns.worker[index] as number, columns.extra[index] ?? null, t, now);
+      const at = this.#place;
+      at.device = device;
+      at.worker = columns.worker[index] as number;
+      at.seq = columns.seq[index] as number;
+      process.takeWorker(code, subject as Part | null, at, columns.extra[index] ?? null, t, now);
       const swept = this.#byNumber[device];
       if (swept && swept.account.pending > COMMIT_AT) this.#commit(process.devices.find((one) => one.device === device));
       return;
@@ -228,7 +235,9 @@ export class Sweep {
   #note(workers: DeviceWorkers): void {
     const swept = this.#device(workers.device);
     swept.unmatched += workers.unmatched;
+    swept.reversed += workers.reversed;
     workers.unmatched = 0;
+    workers.reversed = 0;
     swept.slots = Math.max(swept.slots, workers.slots);
   }
 
@@ -267,7 +276,7 @@ export class Sweep {
       const tally = new Tally(steadyFrom, this.validEnds.length, sink?.(number) ?? null);
       // Down from the run's beginning until a process says otherwise.
       const account = new Account(this.#names.of(number), Math.min(0, this.#nowNs), isLog, tally);
-      swept = { number, account, sums: new DeviceSums(number), unmatched: 0, slots: 0 };
+      swept = { number, account, sums: new DeviceSums(number), unmatched: 0, reversed: 0, slots: 0 };
       this.#byNumber[number] = swept;
       this.devices.push(swept);
     }

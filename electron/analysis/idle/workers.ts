@@ -29,9 +29,9 @@ export interface Worker {
   pickedNs: Nanoseconds;
   calledNs: Nanoseconds;
   kernels: OpenKernel[];
-  /** Those whose device stage ended before them: an end may still come and makes a span, though no kernel time of the account. */
-  late: OpenKernel[];
   copies: { stream: number; startNs: Nanoseconds }[];
+  /** The last end that found no start, by its place in the file. */
+  stray: { kernel: string; stream: number; seq: number } | null;
 }
 
 export class DeviceWorkers {
@@ -45,6 +45,8 @@ export class DeviceWorkers {
   /** Names, in the order in which they began. */
   readonly waits: { worker: Worker; wait: string }[] = [];
   unmatched = 0;
+  /** Ends that are stamped before their start. */
+  reversed = 0;
   readonly #workers = new Map<number, Worker>();
   /** Dead ones that still take their slot. */
   readonly #dead: Worker[] = [];
@@ -65,7 +67,8 @@ export class DeviceWorkers {
   /** Counts by state in one number. */
   get packed(): number {
     let packed = 0;
-    for (let state = WORKER_STATE_COUNT - 1; state >= 0; state--) packed = packed * DIGIT + Math.min(DIGIT - 1, this.counts[state] as number);
+    for (let state = WORKER_STATE_COUNT - 1; state >= 0; state--)
+      packed = packed * DIGIT + Math.min(DIGIT - 1, this.counts[state] as number);
     return packed;
   }
 
@@ -79,7 +82,7 @@ export class DeviceWorkers {
     if (worker) return worker;
     worker = {
       worker: number, state: FREE, part: null, changedNs: Number.NaN, lastEventNs: Number.NaN, holds: false, lockNs: Number.NaN, pickedNs: Number.NaN,
-      calledNs: Number.NaN, kernels: [], late: [], copies: [],
+      calledNs: Number.NaN, kernels: [], copies: [], stray: null,
     }; // prettier-ignore
     this.#workers.set(number, worker);
     if (this.#untaken > 0) this.#untaken -= 1;
@@ -97,8 +100,8 @@ export class DeviceWorkers {
   pickUp(worker: Worker, part: Part, state: number, t: Nanoseconds): void {
     if (worker.part !== part) {
       if (isBusy(worker)) this.account.paint('unknown', worker.changedNs, t, null);
-      this.#leaveDevice(worker, t);
-      this.#letGo(worker);
+      this.#leaveDevice(worker);
+      this.#letGo(worker, t);
     }
     worker.part = part;
     worker.pickedNs = t;
@@ -108,7 +111,7 @@ export class DeviceWorkers {
 
   change(worker: Worker, state: number, t: Nanoseconds, always = false): void {
     if (worker.state === state && !always) return;
-    if (state !== DEVICE && worker.state !== state) this.#leaveDevice(worker, t);
+    if (state !== DEVICE && worker.state !== state) this.#leaveDevice(worker);
     this.counts[worker.state] = (this.counts[worker.state] as number) - 1;
     this.counts[state] = (this.counts[state] as number) + 1;
     worker.state = state;
@@ -119,14 +122,14 @@ export class DeviceWorkers {
     if (!Number.isNaN(worker.pickedNs)) this.sums.job.add(worker.pickedNs, t);
     this.sums.endLegacy(Number.isNaN(worker.calledNs) ? worker.pickedNs : worker.calledNs, t);
     this.change(worker, FREE, t);
-    this.#letGo(worker);
+    this.#letGo(worker, t);
   }
 
   die(worker: Worker, t: Nanoseconds): void {
     if (worker.state === DEAD) return;
     if (isBusy(worker)) this.account.paint('unknown', worker.changedNs, t, null);
     this.change(worker, DEAD, t);
-    this.#letGo(worker);
+    this.#letGo(worker, t);
     this.#dead.push(worker);
   }
 
@@ -153,9 +156,9 @@ export class DeviceWorkers {
 
   /** A snapshot's word: in this state since now, with this partition (null: it keeps what it had last). */
   place(worker: Worker, part: Part | null, state: number, t: Nanoseconds): void {
-    if (state !== DEVICE || (part !== null && part !== worker.part)) this.#dropKernels(worker);
+    if (state !== DEVICE || (part !== null && part !== worker.part)) this.#dropKernels(worker, t);
     if (part !== null && part !== worker.part) {
-      this.#letGo(worker);
+      this.#letGo(worker, t);
       worker.part = part;
     }
     if (state === DEAD && worker.state !== DEAD) this.#dead.push(worker);
@@ -164,7 +167,7 @@ export class DeviceWorkers {
     worker.state = state;
     worker.changedNs = t;
     worker.lastEventNs = t;
-    if (!isBusy(worker)) this.#letGo(worker);
+    if (!isBusy(worker)) this.#letGo(worker, t);
   }
 
   /** A snapshot's word: the lock is held by this one, or by nobody. */
@@ -178,25 +181,29 @@ export class DeviceWorkers {
     }
   }
 
-  startKernel(worker: Worker, kernel: string, stream: number, t: Nanoseconds): void {
+  startKernel(worker: Worker, kernel: string, stream: number, t: Nanoseconds, seq: number): void {
+    const { stray } = worker;
+    if (stray && stray.seq > seq && stray.kernel === kernel && stray.stream === stream) {
+      this.reversed += 1;
+      this.unmatched -= 1;
+      worker.stray = null;
+    }
     const open = worker.kernels.findIndex((one) => one.stream === stream && one.kernel === kernel);
     // The same once more: the first one's end never came.
     if (open >= 0) this.#loseKernel(worker.kernels.splice(open, 1)[0] as OpenKernel, t);
     worker.kernels.push({ kernel, stream, startNs: t, nextNs: Number.NaN });
   }
 
-  endKernel(worker: Worker, kernel: string, stream: number, t: Nanoseconds): void {
-    const is = (one: OpenKernel) => one.stream === stream && one.kernel === kernel;
-    const open = worker.kernels.findIndex(is);
+  endKernel(worker: Worker, kernel: string, stream: number, t: Nanoseconds, seq: number): void {
+    const open = worker.kernels.findIndex((one) => one.stream === stream && one.kernel === kernel);
     if (open >= 0) {
       const [{ startNs }] = worker.kernels.splice(open, 1) as [OpenKernel];
       this.sums.endKernel(worker.part as Part, startNs, t);
       this.account.paint('kernels', startNs, t, worker.part);
       return;
     }
-    const late = worker.late.findIndex(is);
-    if (late >= 0) this.sums.endKernel(worker.part as Part, (worker.late.splice(late, 1)[0] as OpenKernel).startNs, t);
-    else this.unmatched += 1;
+    this.unmatched += 1;
+    worker.stray = { kernel, stream, seq };
     if (isBusy(worker)) this.account.paint('unknown', worker.lastEventNs, t, null);
   }
 
@@ -222,8 +229,7 @@ export class DeviceWorkers {
   end(t: Nanoseconds): void {
     for (const worker of this.#workers.values()) {
       if (isBusy(worker)) this.account.paint('unknown', worker.changedNs, t, null);
-      for (const kernel of worker.kernels.splice(0)) this.#loseKernel(kernel, t);
-      this.#letGo(worker);
+      this.#letGo(worker, t);
     }
   }
 
@@ -249,33 +255,26 @@ export class DeviceWorkers {
     return open;
   }
 
-  /** A snapshot says that it is elsewhere: kernels of another partition, or of another stage, are gone. */
-  #dropKernels(worker: Worker): void {
+  /** A snapshot says that it is elsewhere: nobody knows when its kernels ended. */
+  #dropKernels(worker: Worker, t: Nanoseconds): void {
+    for (const { startNs } of worker.kernels) this.account.paint('unknown', startNs, t, null);
     worker.kernels.length = 0;
-    worker.late.length = 0;
+    this.#leaveDevice(worker);
+  }
+
+  #leaveDevice(worker: Worker): void {
     this.copies -= worker.copies.length;
     worker.copies.length = 0;
     this.#dropWaits(worker);
   }
 
-  #leaveDevice(worker: Worker, t: Nanoseconds): void {
-    for (const kernel of worker.kernels) {
-      this.#loseKernel(kernel, t);
-      worker.late.push(kernel);
-    }
+  /** It has nothing in hand any more: what is open never ends. */
+  #letGo(worker: Worker, t: Nanoseconds): void {
+    for (const kernel of worker.kernels) this.#loseKernel(kernel, t);
     worker.kernels.length = 0;
-    if (worker.copies.length > 0) {
-      this.copies -= worker.copies.length;
-      worker.copies.length = 0;
-    }
-    this.#dropWaits(worker);
-  }
-
-  #letGo(worker: Worker): void {
     this.dropLock(worker);
     worker.pickedNs = Number.NaN;
     worker.calledNs = Number.NaN;
-    worker.late.length = 0;
   }
 
   #loseKernel(kernel: OpenKernel, t: Nanoseconds): void {

@@ -1,41 +1,6 @@
 /** Each row of the table as a picture: the worked lanes of the design, then what goes wrong. Ticks are milliseconds. */
 import { expect, test } from 'vitest';
-import { IdleAnalysis } from '../../../electron/analysis/idle/idle-analysis.ts';
-import type { DeviceIdle, IdleReport } from '../../../electron/contract/idle.ts';
-import type { StateLine } from '../../../electron/contract/timeline-events.ts';
-import { parseRun, tellRun, type LaneOptions } from '../../support/idle-lanes.ts';
-
-const MS = 1_000_000;
-
-function reportOf(picture: string, options: LaneOptions & { horizon?: number; state?: Partial<StateLine> } = {}): IdleReport {
-  const run = parseRun(picture, { ...options, ...(options.horizon === undefined ? {} : { lasts: true }) });
-  const analysis = new IdleAnalysis();
-  tellRun(run, analysis, options.state);
-  const tickNs = options.tickNs ?? MS;
-  const report = analysis.build(
-    { run: 'r1', state: 'finished', engine: 'builtin', scheduler: run.scheduler, proofsInFlight: 1 },
-    options.horizon === undefined ? null : options.horizon * tickNs,
-  );
-  for (const device of report.devices) expect(sumOf(device), device.device).toBe(device.wall_ns);
-  return report;
-}
-
-function sumOf(device: DeviceIdle): number {
-  const causes = Object.values(device.idle_ns).reduce((sum, ns) => sum + ns, 0);
-  const groups = Object.values(device.groups).reduce((sum, group) => sum + group.ns, 0);
-  return (device.kernel_ns ?? 0) + causes + groups + device.unknown_ns;
-}
-
-/** What there is, in ticks. */
-function shares(device: DeviceIdle | undefined, tickNs = MS): Record<string, number> {
-  if (!device) throw new Error('no such device');
-  const all = { kernel: device.kernel_ns ?? 0, ...device.idle_ns, unknown: device.unknown_ns };
-  return Object.fromEntries(Object.entries(all).flatMap(([name, ns]) => (ns === 0 ? [] : [[name, ns / tickNs]])));
-}
-
-function idle(picture: string, options: Parameters<typeof reportOf>[1] = {}): Record<string, number> {
-  return shares(reportOf(picture, options).devices[0], options.tickNs);
-}
+import { idle, MS, reportOf, shares } from '../../support/idle-report.ts';
 
 test('a: one worker, scope job: what a second worker removes is preamble and epilogue', () => {
   const picture = `

@@ -1,6 +1,14 @@
 /** The table alone: every combination of what may be true of a device has exactly one cause, and each cause is reached. */
 import { expect, test } from 'vitest';
-import { causeOf, earlyRowOf, FIRST_ROW_OF_NEXT, makeInstant, ROWS, rowOf, type DeviceInstant } from '../../../electron/analysis/idle/table.ts';
+import {
+  causeOf,
+  earlyRowOf,
+  FIRST_ROW_OF_NEXT,
+  makeInstant,
+  ROWS,
+  rowOf,
+  type DeviceInstant,
+} from '../../../electron/analysis/idle/table.ts';
 import { CAUSES } from '../../../electron/contract/idle.ts';
 
 const STATES = ['free', 'waiting', 'prepare', 'device', 'finish', 'dead'] as const;

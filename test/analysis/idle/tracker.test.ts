@@ -168,7 +168,12 @@ function checkFinal(before: DeviceFigures[], now: DeviceFigures[]): void {
 }
 
 function numbersOf(parts: IdleParts): Map<string, number> {
-  return new Map([['kernel', parts.kernel_ns], ['unknown', parts.unknown_ns], ...Object.entries(parts.idle_ns), ...Object.entries(parts.groups)]);
+  return new Map([
+    ['kernel', parts.kernel_ns],
+    ['unknown', parts.unknown_ns],
+    ...Object.entries(parts.idle_ns),
+    ...Object.entries(parts.groups),
+  ]);
 }
 
 function checkLines(lines: Told[], engine: string, scope: 'job' | 'kernels'): void {
