@@ -1,5 +1,7 @@
 """What a process is doing after some of its events: docs/idle-causes.md, "How the words are read", sentence by sentence."""
 
+from collections import namedtuple
+
 # What an event makes of its worker's state, by lock scope.
 BECOMES = {
     "kernels": {
@@ -17,6 +19,13 @@ SPAN_ENDS = {"kernel_ended": "kernel", "copy_ended": "copy", "wait_ended": "wait
 
 def partition_of(event):
     return (event["proof"], event["attempt"], event["partition"])
+
+
+class Span(namedtuple("Span", "device start end partition begun ended")):
+    """`begun`, `ended`: indexes of the events."""
+
+    def covers(self, x, y):
+        return self.start <= x and y <= self.end
 
 
 class Worker:
@@ -43,7 +52,7 @@ class Picture:
         self.shown = {}  # kernels as `show` has them: key -> (worker, since); one ends late without harm
         self.closed = []  # windows: (what, device, from, to): kernel, copy, lock, job
         self.ignored = set()  # indexes of events that change nothing
-        self.kernels = []  # those that count: (device, from, to, partition)
+        self.kernels = []  # those that count
         self.unknown = []  # (device, from, to)
 
     def apply(self, index, t, event):
@@ -191,7 +200,7 @@ class Picture:
             for span in reversed(self.open):
                 if (span[0], span[1]) == (SPAN_ENDS[name], key):
                     self.open.remove(span)
-                    self.close(span, t)
+                    self.close(span, t, index)
                     return
             if name == "kernel_ended":
                 self.unknown.append((worker.device, worker.events[-2][1], t))
@@ -199,11 +208,11 @@ class Picture:
     def drop_shown(self, number):
         self.shown = {key: one for key, one in self.shown.items() if one[0] != number}
 
-    def close(self, span, t):
+    def close(self, span, t, index):
         if span[0] == "copy":
             self.closed.append(("copy", span[2], span[4], t))
         if span[0] == "kernel" and span[4] < t:
-            self.kernels.append((span[2], span[4], t, partition_of(span[6])))
+            self.kernels.append(Span(span[2], span[4], t, partition_of(span[6]), span[5], float("inf") if index is None else index))
 
     @staticmethod
     def key(event):
@@ -224,7 +233,7 @@ class Picture:
         """The process's end; of one that lives, only the horizon: what is open then counts up to it."""
         if lives:
             for span in self.open:
-                self.close(span, end)
+                self.close(span, end, None)
             for number, since in self.shown.values():
                 self.closed.append(("kernel", self.workers[number].device, since, end))
             for number, held in self.lock.items():
