@@ -67,6 +67,77 @@ describe('worked lanes (ms)', () => {
     expect(onlyNamed(events, 'synthesis_started').map(({ proof }) => proof)).toEqual(['p1', 'p2', 'p2', 'p2', 'p1', 'p1']);
   });
 
+  it('an equal priority does not: a proof in flight keeps its place, whatever the order says', () => {
+    const setup = makeSetup({ synthesis_workers: 1, proofs_in_flight: 1, order: 'shortest-first' }, ms(10, 0, 1, 0), {
+      proofs: 2,
+      partitions: 3,
+    });
+    const [first, second] = setup.proofs as [(typeof setup.proofs)[number], (typeof setup.proofs)[number]];
+    const proofs = [first, { ...second, submittedNs: 5 * MS, partitions: second.partitions.slice(0, 1) }];
+    const { events } = simulateKept({ ...setup, proofs });
+    expect(onlyNamed(events, 'synthesis_started').map(({ proof }) => proof)).toEqual(['p1', 'p1', 'p1', 'p2']);
+  });
+
+  it('whoever was passed over 32 times goes first', () => {
+    // One long proof among many short ones: each short one that starts before it counts.
+    const setup = makeSetup({ synthesis_workers: 1, proofs_in_flight: 1, order: 'shortest-first' }, ms(10, 0, 1, 0), {
+      proofs: 60,
+      partitions: 1,
+    });
+    const proofs = setup.proofs.map((proof, index) => ({ ...proof, constraints: index === 0 ? 1000 : 1 }));
+    const { events } = simulateKept({ ...setup, proofs });
+    const order = onlyNamed(events, 'synthesis_started').map(({ proof }) => proof);
+    expect(order.indexOf('p1')).toBe(32);
+  });
+
+  it('deadlines go before none, and the earliest first', () => {
+    const setup = makeSetup({ synthesis_workers: 1, proofs_in_flight: 3, order: 'deadline' }, ms(10, 0, 1, 0), {
+      proofs: 3,
+      partitions: 1,
+    });
+    const proofs = setup.proofs.map((proof, index) => ({ ...proof, deadline: [null, 9, 5][index] ?? null }));
+    expect(onlyNamed(simulateKept({ ...setup, proofs }).events, 'synthesis_started').map(({ proof }) => proof)).toEqual(['p3', 'p2', 'p1']);
+  });
+
+  it('the last permit is kept for priority 4 where the scheduler says so', () => {
+    const setup = makeSetup({ synthesis_workers: 4, partitions_in_flight: 3, reserve_post: true }, ms(10, 0, 1, 0), {
+      proofs: 1,
+      partitions: 4,
+    });
+    expect(simulateRun(setup).mostSyntheses).toBe(2);
+    expect(simulateRun({ ...setup, proofs: setup.proofs.map((proof) => ({ ...proof, priority: 4 })) }).mostSyntheses).toBe(3);
+  });
+
+  it('a batch that has begun is synthesised to its end, whatever comes', () => {
+    const setup = makeSetup({ preset: 'batch', synthesis_workers: 1, partitions_in_flight: 4, proofs_in_flight: 2 }, ms(10, 0, 1, 0), {
+      proofs: 2,
+      partitions: 3,
+    });
+    const [first, second] = setup.proofs as [(typeof setup.proofs)[number], (typeof setup.proofs)[number]];
+    const { events } = simulateKept({ ...setup, proofs: [first, { ...second, priority: 4, submittedNs: 5 * MS }] });
+    expect(onlyNamed(events, 'synthesis_started').map(({ proof }) => proof)).toEqual(['p1', 'p1', 'p1', 'p2', 'p2', 'p2']);
+  });
+
+  it('the host leaves at most max(2 j, 4) proofs with the prover', () => {
+    const before = (proofs_in_flight: number) => {
+      const { events } = simulateKept(makeSetup({ proofs_in_flight }, ms(10, 0, 1, 0), { proofs: 12, partitions: 1 }));
+      return onlyNamed(
+        events.slice(
+          0,
+          events.findIndex(({ e }) => e === 'proof_ended'),
+        ),
+        'proof_accepted',
+      ).length;
+    };
+    expect([before(1), before(2), before(3)]).toEqual([4, 4, 6]);
+  });
+
+  it('the lock is granted in the order of asking', () => {
+    const { events } = simulateKept(makeSetup({ synthesis_workers: 3, gpu_workers: 3 }, ms(0, 10, 100, 10), { proofs: 1, partitions: 6 }));
+    const asked = onlyNamed(events, 'lock_asked').map(({ partition }) => partition);
+    expect(onlyNamed(events, 'lock_granted').map(({ partition }) => partition)).toEqual(asked);
+  });
+
   it('what passes between stages takes its time', () => {
     const overheads = { turnaroundNs: 3 * MS, wakeNs: 2 * MS, handoffNs: MS, closeNs: 4 * MS };
     const spec: SchedulerSpec = { preset: 'per-partition', synthesis_workers: 2 };

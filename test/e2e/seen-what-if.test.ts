@@ -91,7 +91,7 @@ describe.skipIf(!hasProver)('the what-if (needs the built prover)', () => {
   it('predicts twenty emulated configurations from one run: median error at most 3 %', async () => {
     const stage = new Stage();
     const emulate = 'synthesis=100ms,prepare=30ms,kernels=50ms,finish=30ms,jitter=10%,seed=3';
-    const { ids, runs } = await makeRuns(stage, SPECS.map((scheduler) => ({ scheduler, emulate, proofs: 8, partitions: 4 }))); // prettier-ignore
+    const { ids, runs } = await makeRuns(stage, SPECS.map((scheduler) => ({ scheduler, emulate, proofs: 7, partitions: 4 }))); // prettier-ignore
     expect(new Set(ids).size).toBe(SPECS.length);
     const rows = predictRows(runs, ids, SPECS, 3);
     const errors = rows.map(({ error }) => Math.abs(error));

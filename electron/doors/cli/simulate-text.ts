@@ -31,7 +31,7 @@ export function changeText(from: Scheduler, to: Scheduler): string {
   return keys.map((key) => `${key} ${String(from[key])} → ${String(to[key])}`).join(', ');
 }
 
-function figures({ base, s_per_proof, latency_s }: SimulationReport): string[] {
+function figures({ base, scheduler, s_per_proof, latency_s }: SimulationReport): string[] {
   const lines: string[] = [];
   const now = base?.predicted_s_per_proof ?? null;
   if (base !== null) {
@@ -41,7 +41,8 @@ function figures({ base, s_per_proof, latency_s }: SimulationReport): string[] {
       now === null ? '' : ` (${figure(now.value)} simulated${base.error_ratio === null ? '' : `, ${percent(base.error_ratio)}`})`;
     lines.push(`  now     ${measured}${simulated}`);
   }
-  const change = now === null || s_per_proof === null ? '' : `  ${verdict(now, s_per_proof)}`;
+  const isChange = base !== null && !sameScheduler(base.scheduler, scheduler);
+  const change = now === null || s_per_proof === null || !isChange ? '' : `  ${verdict(now, s_per_proof)}`;
   lines.push(`  then    ${s_per_proof === null ? 's/proof: too few proofs to say' : `${rangeText(s_per_proof)} s/proof`}${change}`);
   if (latency_s !== null) lines.push(`          latency ${rangeText(latency_s)} s`);
   return lines;
@@ -62,9 +63,8 @@ function causesText(report: SimulationReport, measured: readonly DeviceIdle[] | 
   const rows = [['  s of device time per proof', ...columns.map(([name]) => name)]];
   const row = (name: string, of: (parts: IdleParts) => number | undefined) => {
     const values = columns.map(([, parts]) => (parts === null ? undefined : of(parts)));
-    if (values.some((value) => value !== undefined && value !== 0)) {
-      rows.push([`    ${name}`, ...values.map((value) => (value === undefined ? '–' : figure(value / 1e9)))]);
-    }
+    const cells = values.map((value) => (value === undefined ? '–' : figure(value / 1e9)));
+    if (cells.some((cell) => cell !== '–' && Number(cell) !== 0)) rows.push([`    ${name}`, ...cells]);
   };
   row(CAUSE_WORDS.kernel.name, ({ kernel_ns }) => kernel_ns);
   for (const cause of CAUSES) row(CAUSE_WORDS[cause].name, ({ idle_ns }) => idle_ns[cause]);
@@ -98,7 +98,9 @@ function contentionText({ contention }: SimulationReport): string[] {
       ? ['  contention: none assumed']
       : [`  contention: each synthesis at once adds ${grows.map(({ stage, per_synthesis }) => `${(100 * per_synthesis).toFixed(1)} % to ${stage}`).join(', ')}`]; // prettier-ignore
   if (contention.some(({ extrapolated }) => extrapolated)) {
-    lines.push(seen > 0 ? `    EXTRAPOLATED: the run had at most ${seen} syntheses at once, or never so few` : '    not measured');
+    lines.push(
+      seen > 0 ? `    EXTRAPOLATED: the run never had as many, or never as few, syntheses at once (${seen} at most)` : '    not measured',
+    );
   } else if (seen > 0) lines.push(`    seen up to ${seen} syntheses at once`);
   return lines;
 }
