@@ -49,7 +49,6 @@ class Picture:
         self.last_proof = {}  # device -> proof of its last pick-up
         self.last_pickup = {}  # device -> t
         self.open = []  # kernels, copies, waits: (kind, key, device, worker, t, index, event)
-        self.shown = {}  # kernels as `show` has them: key -> (worker, since); one ends late without harm
         self.closed = []  # windows: (what, device, from, to): kernel, copy, lock, job
         self.ignored = set()  # indexes of events that change nothing
         self.kernels = []  # those that count
@@ -159,7 +158,6 @@ class Picture:
         worker.events.append((index, t))
         if moves_on or name in ("put_down", "worker_dead"):
             self.lock.pop(number, None)
-            self.drop_shown(number)
             begun = self.job.pop(number, None)
             if begun and name == "put_down":
                 self.closed.append(("job", worker.device, begun[1], t))
@@ -175,7 +173,9 @@ class Picture:
         state = self.becomes.get(name, worker.state)
         if state != worker.state or moves_on:
             if state != "device" or moves_on:
-                self.leave_device(number)
+                self.open = [one for one in self.open if one[0] == "kernel" or one[3] != number]
+            if moves_on or state in ("free", "dead"):
+                self.lose_kernels(number, None)
             worker.state, worker.since = state, t
         self.run_spans(index, t, event, worker)
 
@@ -183,12 +183,8 @@ class Picture:
 
     def run_spans(self, index, t, event, worker):
         name = event["e"]
-        if name == "kernel_ended" and self.key(event) in self.shown:
-            self.closed.append(("kernel", worker.device, self.shown.pop(self.key(event))[1], t))
         if worker.state in ("free", "dead"):
             return
-        if name == "kernel_started":
-            self.shown[self.key(event)] = (event["worker"], t)
         if name in SPANS:
             key = self.key(event)
             for span in [one for one in self.open if (one[0], one[1]) == ("kernel", key) and name == "kernel_started"]:
@@ -205,12 +201,9 @@ class Picture:
             if name == "kernel_ended":
                 self.unknown.append((worker.device, worker.events[-2][1], t))
 
-    def drop_shown(self, number):
-        self.shown = {key: one for key, one in self.shown.items() if one[0] != number}
-
     def close(self, span, t, index):
-        if span[0] == "copy":
-            self.closed.append(("copy", span[2], span[4], t))
+        if span[0] != "wait":
+            self.closed.append((span[0], span[2], span[4], t))
         if span[0] == "kernel" and span[4] < t:
             self.kernels.append(Span(span[2], span[4], t, partition_of(span[6]), span[5], float("inf") if index is None else index))
 
@@ -218,15 +211,16 @@ class Picture:
     def key(event):
         return partition_of(event) + (event["device"], event["worker"], event.get("stream"), event.get("kernel"), event.get("wait"))
 
-    def leave_device(self, number):
-        """Its worker is elsewhere: a kernel that has not ended has lost its end; copies and waits are over."""
+    def lose_kernels(self, number, to):
+        """Its worker is done with them: a kernel that has not ended has lost its end."""
         for span in [one for one in self.open if one[3] == number]:
             self.open.remove(span)
             if span[0] == "kernel":
-                self.lose_end(span, None)
+                self.lose_end(span, None, to)
 
-    def lose_end(self, span, end):
-        after = [t for index, t in self.workers[span[3]].events if index > span[5]]
+    def lose_end(self, span, end, to=None):
+        """Unknown to the worker's next event after its start (`end`: the process's, where there is none), or just to `to`."""
+        after = [to] if to is not None else [t for index, t in self.workers[span[3]].events if index > span[5]]
         self.unknown.append((span[2], span[4], after[0] if after else end))
 
     def finish(self, end, lives):
@@ -234,8 +228,6 @@ class Picture:
         if lives:
             for span in self.open:
                 self.close(span, end, None)
-            for number, since in self.shown.values():
-                self.closed.append(("kernel", self.workers[number].device, since, end))
             for number, held in self.lock.items():
                 if held[1] is not None:
                     self.closed.append(("lock", self.workers[number].device, held[1], end))
@@ -263,11 +255,9 @@ class Picture:
             worker.state, worker.since = line["is"], t
             worker.events.append((index, t))
             if worker.state != "device" or worker.at != before:
-                self.leave_device(number)
+                self.lose_kernels(number, t)
             if worker.state in ("free", "dead") or worker.at != before:
                 self.job.pop(number, None)
-            if worker.state != "device" or worker.at != before:
-                self.drop_shown(number)
         holders = [line["holder"] for line in state["lock"] if line["holder"] in self.workers]
         before = self.lock
         self.lock = {}
