@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
+import { IdleAnalysis } from '../../electron/analysis/idle/idle-analysis.ts';
 import { SpanTracker } from '../../electron/analysis/spans.ts';
 import { RunReportBuilder } from '../../electron/analysis/run-report.ts';
 import type { EventOf } from '../../electron/contract/timeline-events.ts';
@@ -86,6 +87,15 @@ function analyse(): number {
   return seconds(since);
 }
 
+function attribute(): number {
+  const since = process.hrtime.bigint();
+  const account = new IdleAnalysis();
+  account.beginProcess(events[0] as EventOf<'hello'>, 0, true);
+  for (const event of events) account.take(event);
+  account.build({ run: 'r1', state: 'finished', engine: 'builtin', scheduler: SCHEDULER, proofsInFlight: null }, null);
+  return seconds(since);
+}
+
 function pair(): number {
   const since = process.hrtime.bigint();
   let id = 0;
@@ -110,6 +120,7 @@ for (let round = 0; round < rounds; round++) {
   }
 }
 const analysis = (median(Array.from({ length: 3 }, analyse)) / events.length) * 1e6;
+const causes = (median(Array.from({ length: 3 }, attribute)) / events.length) * 1e6;
 const pairing = (median(Array.from({ length: 3 }, pair)) / events.length) * 1e6;
 const rows = [
   {
@@ -122,7 +133,8 @@ const rows = [
   { name: '   events per CPU second', ours: median(rates.cpu), reference: null, target: null, met: null },
   { name: 'E5 bytes an event', ours: bytes.ours, reference: bytes.plain, target: 40, met: bytes.ours <= 40 },
   { name: 'E4 report of 1,000,000 events, s', ours: analysis, reference: null, target: 1, met: analysis <= 1 },
-  { name: '   of which pairing, s', ours: pairing, reference: null, target: null, met: null },
+  { name: 'E4 idle causes of 1,000,000 events, s', ours: causes, reference: null, target: 1, met: causes <= 1 },
+  { name: '   pairing of spans alone, s', ours: pairing, reference: null, target: null, met: null },
 ];
 if (process.env.INTERLOCK_BENCH_JSON) console.log(JSON.stringify(rows));
 else console.table(rows);

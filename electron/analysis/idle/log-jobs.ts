@@ -47,7 +47,7 @@ export class LogJobs {
     if (!job || job.lost || job.device !== device || job.worker !== worker) {
       if (kind === CODE.put_down || kind === CODE.lock_released) device.unmatched += 1;
       // Its pick-up is missing, its call is not.
-      if (kind === CODE.put_down && !job) this.#endLegacy(device, part, Number.NaN, t);
+      if (kind === CODE.put_down && !job) this.#endLegacy(device, part, t);
       return;
     }
     if (kind === CODE.lock_granted) job.lockNs = t;
@@ -119,7 +119,7 @@ export class LogJobs {
   #putDown(job: Job, t: Nanoseconds): void {
     const { account, sums } = job.device;
     sums.job.add(job.startNs, t);
-    this.#endLegacy(job.device, job.part, job.startNs, t);
+    this.#endLegacy(job.device, job.part, t);
     if (Number.isNaN(job.releasedNs)) {
       sums.unplaced += 1;
       account.paint('unplaced', job.startNs, t, job.part);
@@ -130,8 +130,9 @@ export class LogJobs {
     this.#open.delete(job.part);
   }
 
-  #endLegacy(device: DeviceWorkers, part: Part, pickedNs: Nanoseconds, t: Nanoseconds): void {
-    device.sums.endLegacy(Number.isNaN(part.calledNs) ? pickedNs : part.calledNs, t);
+  /** The log's own figure counts from the native call; without that line there is none. */
+  #endLegacy(device: DeviceWorkers, part: Part, t: Nanoseconds): void {
+    device.sums.endLegacy(part.calledNs, t);
     part.calledNs = Number.NaN;
   }
 

@@ -2,7 +2,7 @@
 import type { EventOf, EventName, StateLine, TimelineEvent } from '../../contract/timeline-events.ts';
 import type { Nanoseconds } from '../../contract/units.ts';
 import type { FedLoss } from '../run-feed.ts';
-import { CODE, LOSS_BEGINS, LOSS_ENDS, type Extra } from './codes.ts';
+import { CODE, FIRST_WORKER_CODE, LOSS_BEGINS, LOSS_ENDS, type Extra } from './codes.ts';
 import { EventColumns } from './event-columns.ts';
 import { PartBook, type Part, type ProofRecord } from './parts.ts';
 
@@ -74,25 +74,18 @@ export class ProcessStream {
     const code = CODES[event.e];
     if (code === undefined || code === CODE.hello) return;
     if (code === CODE.bye) this.#hasBye = true;
-    if ('partition' in event) {
-      const part = this.book.part(event.proof, event.attempt, event.partition);
-      if ('worker' in event) {
-        this.columns.push(at, event.seq, code, part, this.#names.number(event.device), event.worker, extraOfWorker(event));
-      } else {
-        const synthesiser = 'synthesiser' in event ? event.synthesiser : -1;
-        const extra = event.e === 'permit_granted' ? event.waited_for : event.e === 'partition_ended' ? event.outcome : null;
-        this.columns.push(at, event.seq, code, part, NO_DEVICE, synthesiser, extra);
-      }
-    } else if ('proof' in event) {
-      const extra =
-        event.e === 'proof_accepted' ? { circuit: event.circuit, priority: event.priority } : event.e === 'proof_ended' ? event.outcome : null; // prettier-ignore
-      this.columns.push(at, event.seq, code, this.book.proof(event.proof, event.attempt), NO_DEVICE, -1, extra);
-    } else if (event.e === 'worker_dead') {
-      this.columns.push(at, event.seq, code, null, this.#names.number(event.device), event.worker, null);
-    } else {
-      const extra = 'circuit' in event ? event.circuit : event.e === 'clock_step' ? event.step_ns : null;
-      this.columns.push(at, event.seq, code, null, NO_DEVICE, -1, extra);
-    }
+    if (code >= FIRST_WORKER_CODE) {
+      const { proof, attempt, partition, device, worker } = event as WorkerEvent;
+      const part = code === CODE.worker_dead ? null : this.book.part(proof, attempt, partition);
+      this.columns.push(at, event.seq, code, part, this.#names.number(device), worker, extraOfWorker(event as WorkerEvent));
+    } else if (code === CODE.proof_accepted || code === CODE.proof_ended || code === CODE.proof_returned) {
+      const { proof, attempt } = event as EventOf<'proof_returned'>;
+      this.columns.push(at, event.seq, code, this.book.proof(proof, attempt), NO_DEVICE, -1, extraOf(event));
+    } else if (code >= CODE.permit_asked && code <= CODE.stage_failed) {
+      const { proof, attempt, partition } = event as EventOf<'queued'>;
+      const synthesiser = (event as Partial<EventOf<'synthesis_started'>>).synthesiser ?? -1;
+      this.columns.push(at, event.seq, code, this.book.part(proof, attempt, partition), NO_DEVICE, synthesiser, extraOf(event));
+    } else this.columns.push(at, event.seq, code, null, NO_DEVICE, -1, extraOf(event));
   }
 
   takeLoss(loss: FedLoss): void {
@@ -119,7 +112,28 @@ export class ProcessStream {
   }
 }
 
-function extraOfWorker(event: Extract<TimelineEvent, { partition: number; worker: number }>): Extra {
+type WorkerEvent = Extract<TimelineEvent, { partition: number; worker: number }>;
+
+function extraOf(event: TimelineEvent): Extra {
+  switch (event.e) {
+    case 'proof_accepted':
+      return { circuit: event.circuit, priority: event.priority };
+    case 'proof_ended':
+    case 'partition_ended':
+      return event.outcome;
+    case 'permit_granted':
+      return event.waited_for;
+    case 'params_load_started':
+    case 'params_load_ended':
+      return event.circuit;
+    case 'clock_step':
+      return event.step_ns;
+    default:
+      return null;
+  }
+}
+
+function extraOfWorker(event: WorkerEvent): Extra {
   switch (event.e) {
     case 'kernel_started':
     case 'kernel_ended':
