@@ -87,7 +87,7 @@ function* csvSteps(still: StillRun, redactor: RunRedactor | null, pieces: Pieces
   yield* still.walk(redacting(redactor, both(csv, idle)));
   const { report, gaps } = buildIdle(still, idle);
   yield;
-  csv.finish(report, gaps, still.attempts().map((attempt) => redactAttempt(attempt, text))); // prettier-ignore
+  yield* csv.finish(report, gaps, still.attempts().map((attempt) => redactAttempt(attempt, text))); // prettier-ignore
 }
 
 function* chromeSteps(still: StillRun, redactor: RunRedactor | null, pieces: Pieces): Generator<void> {

@@ -11,8 +11,10 @@ import type { RunFeed } from '../../analysis/run-feed.ts';
 import { RunAxis } from '../../analysis/run-axis.ts';
 import { SpanTracker, type Span } from '../../analysis/spans.ts';
 import type { AttemptFacts, ExportFacts, WriteText } from '../export-facts.ts';
+
 import { decimalCell, numberCell, textCell, UtcClock, wallCell } from './cells.ts';
 import { CSV_COLUMNS, CSV_FILES, type CsvFile } from './columns.ts';
+import { RowStore } from './row-store.ts';
 
 /** Characters of rows that go out together. */
 const BATCH = 256 * 1024;
@@ -41,6 +43,10 @@ export class CsvWriter implements RunFeed {
   #count = 0;
   #lastNs = 0;
   #rows = '';
+  /** Rows of partitions that wait for their table. */
+  readonly #partitions = new RowStore();
+  /** Proofs that ended and whose partitions are not rows yet, in that order. */
+  #ended: string[] = [];
   #file = 0;
 
   /** `write`: whole rows of one file, in the order of {@link CSV_FILES}. */
@@ -68,32 +74,56 @@ export class CsvWriter implements RunFeed {
     this.#book.take(event, at, this.#process);
     if (event.e === 'proof_accepted') this.#tell(event).accepted = event;
     else if (event.e === 'proof_named') this.#tell(event).kind = event.kind;
-    if (++this.#count % SETTLE_EVERY === 0) this.#tracker?.settle(this.#lastNs - SETTLE_LAG_NS);
+    if (event.e === 'proof_ended') this.#ended.push(`${event.proof} ${event.attempt}`);
+    if (++this.#count % SETTLE_EVERY === 0) this.#settle(this.#lastNs - SETTLE_LAG_NS);
   }
 
   endProcess(endT: Nanoseconds | null): void {
     if (endT !== null) this.#endTracker();
   }
 
-  /** After the run was told: what is left, and the other five tables. */
-  finish(idle: IdleReport, gaps: Iterable<Gap>, attempts: readonly AttemptFacts[]): void {
+  /** After the run was told: what is left, and the other five tables. What was written may be fetched at each yield. */
+  *finish(idle: IdleReport, gaps: Iterable<Gap>, attempts: readonly AttemptFacts[]): Generator<void> {
     for (const span of this.#tracker?.openSpans() ?? []) this.#spanRow(span, 'open');
-    const entries = [...this.#book.entries.values()];
+    this.#endTracker();
     const known = new Map(attempts.map((attempt) => [`${attempt.proof} ${attempt.attempt}`, attempt]));
     this.#begin('proofs.csv');
-    for (const entry of entries) this.#proofRow(entry, known.get(`${entry.proof} ${entry.attempt}`));
+    for (const entry of this.#book.entries.values()) {
+      if (this.#proofRow(entry, known.get(`${entry.proof} ${entry.attempt}`))) yield;
+    }
+    for (const entry of this.#book.entries.values()) this.#partitionRows(entry);
     this.#begin('partitions.csv');
-    for (const entry of entries) {
-      const partitions = [...entry.partitions.values()].sort((a, b) => a.partition - b.partition);
-      for (const partition of partitions) this.#partitionRow(entry, partition);
+    for (const rows of this.#partitions.take()) {
+      this.#write(this.#file, rows);
+      yield;
     }
     this.#begin('idle.csv');
     this.#idleRows(idle);
     this.#begin('gaps.csv');
-    for (const gap of gaps) this.#gapRow(gap);
+    for (const gap of gaps) if (this.#gapRow(gap)) yield;
     // Nothing samples yet: a table without rows says so, where a table of zeros would lie.
     this.#begin('samples.csv');
     this.#flush();
+  }
+
+  /** Draws what conclusions can be drawn; partitions of proofs that ended before become rows, so that they do not pile up as objects. */
+  #settle(horizonNs: Nanoseconds): void {
+    this.#tracker?.settle(horizonNs);
+    let done = 0;
+    for (const key of this.#ended) {
+      const entry = this.#book.entries.get(key);
+      if (entry && (entry.endedNs ?? 0) > horizonNs) break;
+      done += 1;
+      // One that was handed back may be accepted anew, and is told then.
+      if (entry && !entry.returned) this.#partitionRows(entry);
+    }
+    this.#ended.splice(0, done);
+  }
+
+  #partitionRows(entry: ProofEntry): void {
+    const partitions = [...entry.partitions.values()].sort((a, b) => a.partition - b.partition);
+    for (const partition of partitions) this.#partitions.add(this.#partitionRow(entry, partition));
+    entry.partitions.clear();
   }
 
   #begin(file: CsvFile): void {
@@ -102,9 +132,12 @@ export class CsvWriter implements RunFeed {
     this.#row(CSV_COLUMNS[file].join(','));
   }
 
-  #row(text: string): void {
+  /** True where a batch went out. */
+  #row(text: string): boolean {
     this.#rows += `${text}\r\n`;
-    if (this.#rows.length >= BATCH) this.#flush();
+    if (this.#rows.length < BATCH) return false;
+    this.#flush();
+    return true;
   }
 
   #flush(): void {
@@ -151,7 +184,7 @@ export class CsvWriter implements RunFeed {
     );
   }
 
-  #proofRow(entry: ProofEntry, attempt: AttemptFacts | undefined): void {
+  #proofRow(entry: ProofEntry, attempt: AttemptFacts | undefined): boolean {
     const told = this.#told.get(`${entry.proof} ${entry.attempt}`);
     const accepted = told?.accepted ?? null;
     const { acceptedNs, endedNs } = entry;
@@ -167,10 +200,10 @@ export class CsvWriter implements RunFeed {
       decimalCell(accepted?.deadline_wall_ns), this.#utc.cell(acceptedNs), numberCell(acceptedNs), this.#utc.cell(endedNs),
       numberCell(endedNs), numberCell(latency), textCell(entry.sha256), textCell(error?.code), textCell(error?.message),
     ]; // prettier-ignore
-    this.#row(cells.join(','));
+    return this.#row(cells.join(','));
   }
 
-  #partitionRow(entry: ProofEntry, partition: PartitionEntry): void {
+  #partitionRow(entry: ProofEntry, partition: PartitionEntry): string {
     let row = `${this.#run},${this.#cell(entry.proof)},${entry.attempt},${partition.partition},${textCell(partition.outcome)},`;
     row += `${this.#cell(partition.device)},${numberCell(partition.worker)}`;
     for (const stage of STAGES) {
@@ -184,7 +217,7 @@ export class CsvWriter implements RunFeed {
     const ended = partition.kernels.filter((kernel) => kernel.end_ns !== null);
     const sum = ended.reduce((total, kernel) => total + (kernel.end_ns ?? 0) - kernel.start_ns, 0);
     // Without kernel lines nothing is known of kernels: that is not none.
-    this.#row(`${row},${ended.length === 0 ? ',' : `${ended.length},${sum}`}`);
+    return `${row},${ended.length === 0 ? ',' : `${ended.length},${sum}`}`;
   }
 
   #idleRows(idle: IdleReport): void {
@@ -212,12 +245,12 @@ export class CsvWriter implements RunFeed {
     }
   }
 
-  #gapRow(gap: Gap): void {
+  #gapRow(gap: Gap): boolean {
     const endNs = gap.start_ns + gap.length_ns;
     const end = (place: GapEnd | null) =>
       place === null ? ',,' : `${this.#cell(place.proof)},${numberCell(place.attempt)},${numberCell(place.partition)}`;
     const parts = [...CAUSES, ...GROUPS].map((cause) => numberCell(gap.parts[cause] ?? 0)).join(',');
-    this.#row(
+    return this.#row(
       `${this.#run},${this.#cell(gap.device)},${this.#utc.cell(gap.start_ns)},${gap.start_ns},${this.#utc.cell(endNs)},${endNs},` +
         `${gap.length_ns},${gap.cause},${end(gap.before)},${end(gap.after)},${parts}`,
     );
