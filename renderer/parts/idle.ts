@@ -96,6 +96,11 @@ export function partSeconds(ns: number): string {
   return seconds < 9.995 ? seconds.toFixed(2) : seconds < 999.95 ? seconds.toFixed(1) : Math.round(seconds).toLocaleString('en');
 }
 
+/** A part's measure as its label has it: bare seconds where the account is per proof (its head has the unit), else with its unit. */
+export function partText(account: IdleAccount, ns: number): string {
+  return account.proofs === null ? formatDuration(ns) : partSeconds(ns);
+}
+
 /** `of 9.76 s/proof`, `of 38 s so far`, `of 4 min 2 s`. */
 export function spanWords(account: IdleAccount, ended: boolean): string {
   if (account.proofs !== null) return `of ${partSeconds(account.lengthNs)}\u00a0s/proof`;

@@ -27,7 +27,7 @@ export const WINDOWS = [
 export const LEGACY = {
   name: 'Legacy “GPU efficiency”',
   definition:
-    'What the engine’s log called GPU efficiency: time with at least one partition picked up, over the time from the first pick-up to the last end. Preparing, waiting and finishing count as busy.',
+    'What the log called GPU efficiency: time with a partition picked up, over first pick-up to last end. Preparing, waiting and finishing count as busy.',
   explain:
     'Union of the spans from GPU_START to GPU_END (here: from picking up to putting down), divided by the last end minus the first start. It says nothing of kernels. With the plain sum of spans it goes above 100 % where two workers overlap.',
 } as const;

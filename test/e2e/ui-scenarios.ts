@@ -6,6 +6,7 @@ import { resolveScheduler, sameScheduler, type SchedulerSpec } from '../../elect
 import type { RunSummary } from '../../electron/contract/run-report.ts';
 import { toFailure } from '../../electron/contract/errors.ts';
 import { createDemoRun, DEMO_MACHINE, DEMO_STARTED_MS, secondsPerProof, type DemoRun, type DemoRunOptions } from '../support/demo-run.ts';
+import { readLog, recordedLog } from '../support/demo-log.ts';
 import { scriptExports, scriptImports } from '../support/demo-transfer.ts';
 import { FakeTransport } from '../support/fake-transport.ts';
 
@@ -121,6 +122,7 @@ function history(): RunSummary[] {
     { ...make({ proofs: 2, failing: [0, 1] }, 49), state: 'failed', ended_by: 'crash loop' },
     make({ backend: 'cuda', spec: { preset: 'interlock' } }, 52),
     make({ backend: 'cuda', spec: { preset: 'per-partition' } }, 60),
+    readLog(recordedLog('gw2a'), 'cuzk-daemon.log').runs[0]!.summary,
   ];
 }
 
@@ -147,6 +149,7 @@ export function createScenarios(): Scenario[] {
   const modified = createDemoRun({ spec: { preset: 'interlock', gpu_workers: 3, order: 'proof-first' } });
   const batch = createDemoRun({ spec: { preset: 'batch' } });
   const young = createDemoRun();
+  const imported = readLog(recordedLog('gw2a'), 'cuzk-daemon.log').runs[0]!;
   const live = (
     name: string,
     demo: DemoRun,
@@ -271,12 +274,20 @@ export function createScenarios(): Scenario[] {
       demo: cpu,
       transport: script(cpu, AT_NS, undefined, history()),
       shows: '1 line not understood',
-      files: [
-        {
-          name: 'cuzk-daemon.log',
-          text: '[TIMELINE] 12 GPU_START job=1 partition=0\nthread main is not what this version knows\n[TIMELINE] 93 GPU_END job=1 partition=0\n',
-        },
-      ],
+      files: [{ name: 'cuzk-daemon.log', text: `${recordedLog('gw2a').toString()}TIMELINE,2315\n` }],
+    },
+    {
+      name: 'run-imported',
+      path: `/runs/${imported.run}`,
+      demo: cpu,
+      transport: script(cpu, AT_NS)
+        .value('show_run', imported.report)
+        .value('idle', imported.idle)
+        .answer('gaps', (input) => {
+          const { min_ns, limit } = v.parse(CALLS.gaps.input, input);
+          return { ok: true, value: imported.gaps(min_ns, limit) };
+        }),
+      shows: 'that this log cannot tell apart',
     },
     { name: 'run-absent', path: '/runs/r-none', demo: cpu, transport: script(cpu, AT_NS), shows: 'There is no run r-none' },
     {

@@ -1,76 +1,31 @@
 /** Answers of a scripted host about bytes that come and go: every number is counted from the bytes themselves. */
 import { Buffer } from 'node:buffer';
-import {
-  TRANSFER_SCHEMA,
-  type ExportFormat,
-  type ImportProblem,
-  type ImportProgress,
-  type ImportReport,
-} from '../../electron/contract/transfer.ts';
+import type { ExportFormat } from '../../electron/contract/transfer.ts';
 import type { RunReport } from '../../electron/contract/run-report.ts';
+import { LogImport } from './demo-log.ts';
 import type { FakeTransport } from './fake-transport.ts';
 
-const EVENT = /\[TIMELINE\]|CUZK_TIMING/;
-
-/** Takes logs: a line with a known marker is an event, any other one is not understood. */
+/** Takes logs of the cuzk daemon, with the product's own reader. */
 export function scriptImports(transport: FakeTransport): void {
   let begun = 0;
-  const open = new Map<string, { name: string; bytes: Buffer[] }>();
-  const read = (bytes: Buffer): { progress: ImportProgress; problems: ImportProblem[] } => {
-    const problems: ImportProblem[] = [];
-    const lines = bytes
-      .toString('utf8')
-      .split('\n')
-      .filter((line, index, all) => line !== '' || index < all.length - 1);
-    let offset = 0;
-    lines.forEach((text, index) => {
-      const length = Buffer.byteLength(text) + 1;
-      if (!EVENT.test(text)) {
-        const problem = 'Not a line of the daemon that this version knows.';
-        problems.push({ line: index + 1, offset, bytes: length, kind: 'unparsed', problem, text: text.slice(0, 200) });
-      }
-      offset += length;
-    });
-    const unparsed = problems.length;
-    return { progress: { bytes: bytes.length, lines: lines.length, events: lines.length - unparsed, unparsed, runs: [] }, problems };
-  };
+  const open = new Map<string, LogImport>();
+  const absent = (id: string) => ({ ok: false, code: 'not_found', message: `There is no import ${id}.` }) as const;
   transport.answer('import_begin', (input) => {
     const id = `i-${++begun}`;
-    open.set(id, { name: (input as { name: string }).name, bytes: [] });
+    open.set(id, new LogImport((input as { name: string }).name));
     return { ok: true, value: { import: id } };
   });
   transport.answer('import_piece', (input) => {
     const { import: id, base64 } = input as { import: string; base64: string };
     const one = open.get(id);
-    if (!one) return { ok: false, code: 'not_found', message: `There is no import ${id}.` };
-    one.bytes.push(Buffer.from(base64, 'base64'));
-    return { ok: true, value: read(Buffer.concat(one.bytes)).progress };
+    one?.push(Buffer.from(base64, 'base64'));
+    return one ? { ok: true, value: one.progress } : absent(id);
   });
   transport.answer('import_end', (input) => {
     const { import: id } = input as { import: string };
     const one = open.get(id);
-    if (!one) return { ok: false, code: 'not_found', message: `There is no import ${id}.` };
     open.delete(id);
-    const { progress, problems } = read(Buffer.concat(one.bytes));
-    const runs: ImportReport['runs'] =
-      progress.events > 0
-        ? [{ run: 'i-20261130-081500', name: one.name, state: 'finished', events: progress.events, proofs: 1, again: begun > 1 }]
-        : [];
-    const { lines, bytes, events, unparsed } = progress;
-    return {
-      ok: true,
-      value: {
-        schema: TRANSFER_SCHEMA,
-        run: runs[0]?.run ?? null,
-        runs,
-        bytes,
-        lines,
-        events,
-        unparsed,
-        problems: problems.slice(0, 100),
-        more_problems: Math.max(0, problems.length - 100),
-      },
-    };
+    return one ? { ok: true, value: one.end().report } : absent(id);
   });
 }
 

@@ -8,7 +8,7 @@ import { FakeTransport } from '../../support/fake-transport.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const file = (name: string, text: string | Uint8Array) => new File([text as BlobPart], name);
-const LOG = '[TIMELINE] 1 GPU_START\nwhat is this\n[TIMELINE] 2 GPU_END\n';
+const LOG = 'TIMELINE,12,SYNTH_START,j1,partition=0\nTIMELINE,xx,GPU_START\nTIMELINE,40,SYNTH_END,j1,partition=0,synth_ms=28\n';
 
 function make() {
   const transport = new FakeTransport();
@@ -39,7 +39,7 @@ describe('an import', () => {
     expect(Buffer.concat(sent).equals(bytes)).toBe(true);
     const [, small] = controller.entries;
     expect(small).toMatchObject({ state: 'done', sent: LOG.length, report: { lines: 3, unparsed: 1 } });
-    expect(small!.report!.problems).toMatchObject([{ line: 2, offset: 23, text: 'what is this' }]);
+    expect(small!.report!.problems).toMatchObject([{ line: 2, offset: 39, text: 'TIMELINE,xx,GPU_START' }]);
     expect(done()).toBe(2);
   });
 
