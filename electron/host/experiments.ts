@@ -227,8 +227,11 @@ class HostExperiments implements Experiments {
       await store.endBlock(running.experiment, position, { run, sPerProof: null, proofs: 0 });
       return { state: 'failed', message: `${bad ? wordsOf(bad) : 'The prover was replaced'} in ${placeOf(running)}.` };
     }
-    const sPerProof = block.warmUp ? null : blockSecondsPerProof(ends.map((end) => end.t), running.warmUp); // prettier-ignore
-    await store.endBlock(running.experiment, position, { run, sPerProof, proofs: block.warmUp ? 0 : running.proofsPerBlock });
+    // A run that grew too long was cut, with an empty pipeline, in the middle of this block.
+    const isWhole = ended.every((summary) => summary.run === run);
+    const counts = isWhole && !block.warmUp;
+    const sPerProof = counts ? blockSecondsPerProof(ends.map((end) => end.t), running.warmUp) : null; // prettier-ignore
+    await store.endBlock(running.experiment, position, { run, sPerProof, proofs: counts ? running.proofsPerBlock : 0 });
     return null;
   }
 

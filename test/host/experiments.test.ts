@@ -130,6 +130,19 @@ describe('over a scripted prover', () => {
     expect(report.message).toMatch(/(needed 2 attempts|was replaced) in round 1 of 2/);
   });
 
+  it('does not count a block in the middle of which a long run was cut, with an empty pipeline', async () => {
+    const t = await hostWith({ partitionMs: 5 }, { runLimits: { ms: 1e9, events: 250 } });
+    await t.client.start_experiment({ ...SMALL, a: A, b: A, proofs_per_block: 5 });
+    const { state, blocks } = await untilOver(t, 'x1');
+    expect(state).toBe('done');
+    const { proofs } = await t.client.list_proofs({ state: 'any', limit: 100 });
+    const runsOf = (from: number, to: number) =>
+      new Set(proofs.filter(({ proof }) => Number(proof.slice(1)) >= from && Number(proof.slice(1)) <= to).map((p) => p.run));
+    const cut = blocks.slice(1).map((_, index) => runsOf(2 + 6 * index, 7 + 6 * index).size > 1);
+    expect(cut).toContain(true);
+    expect(blocks.slice(1).map(({ s_per_proof, proofs: counted }) => s_per_proof === null && counted === 0)).toEqual(cut);
+  });
+
   it('ends where the operator stops the prover', async () => {
     const t = await hostWith({ partitionMs: 30 });
     await t.client.start_experiment({ ...SMALL, a: A, b: B });

@@ -139,8 +139,10 @@ export function experimentText(report: ExperimentReport): string {
     '',
   ];
   const rows = roundsOf(report);
+  const differences = [...rows.values()].flatMap(({ a: va, b: vb }) => (va === undefined || vb === undefined ? [] : [Math.abs(vb - va)]));
+  const digits = digitsOf(Math.max(0, ...differences)) + 1;
   const cells = [...rows].map(([round, { a: va, b: vb }]) => {
-    const difference = va === undefined || vb === undefined ? '–' : signed(vb - va, digitsOf(vb - va));
+    const difference = va === undefined || vb === undefined ? '–' : signed(vb - va, digits);
     return [`  ${round}`, perProof(va), perProof(vb), difference];
   });
   const rounded = cells.length === 0 ? '' : `${table([['  ROUND', 'A', 'B', 'B − A'], ...cells])}\n`;

@@ -167,7 +167,7 @@ describe('experiment', () => {
     const text = experimentText(EXPERIMENT);
     expect(text).toMatch(/^x1 {2}stopped \(Stopped in round 2 of 2\.\)\n/);
     expect(text).toContain('modified (memory_budget_bytes=8.0 GiB)');
-    expect(text).toMatch(/ {2}1 +10\.0 s\/proof +8\.00 s\/proof +−2\.0\n {2}2 +– +8\.20 s\/proof +–\n/);
+    expect(text).toMatch(/ {2}1 +10\.0 s\/proof +8\.00 s\/proof +−2\.00\n {2}2 +– +8\.20 s\/proof +–\n/);
     expect(text).toContain('Too few rounds to say which is faster');
     const done = { ...EXPERIMENT, difference_s: { value: -2, low: -2.2, high: -1.8 }, verdict: 'b_faster' as const };
     expect(experimentText(done)).toContain('B is 2.0 s/proof faster than A (−20.0 %, 95 %: −2.2 to −1.8; 1 rounds)');
