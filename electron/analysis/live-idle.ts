@@ -56,19 +56,22 @@ export class LiveIdle {
     this.#tracker?.endProcess(endT);
   }
 
-  /** On the run's axis. Per device: kernel + Σ idle + Σ provisional + Σ groups + unknown = wall. */
-  figures(horizonNs: Nanoseconds): DeviceIdleLive[] {
+  /** On the run's axis; `isOver`: nothing of it can change any more. Per device: kernel + Σ idle + Σ provisional + Σ groups + unknown = wall. */
+  figures(horizonNs: Nanoseconds, isOver: boolean): DeviceIdleLive[] {
     const figures = this.#tracker?.figures(horizonNs);
-    return (figures?.devices ?? []).map(({ device, wall_ns, all, final, steady }) => ({
-      device,
-      wall_ns,
-      kernel_ns: this.#isLog ? null : all.kernel_ns,
-      idle_ns: named((cause) => final.idle_ns[cause]),
-      provisional: named((cause) => all.idle_ns[cause] - final.idle_ns[cause]),
-      groups: groupsOf(all),
-      unknown_ns: all.unknown_ns,
-      steady,
-    }));
+    return (figures?.devices ?? []).map(({ device, wall_ns, all, final: settled, steady }) => {
+      const final = isOver ? all : settled;
+      return {
+        device,
+        wall_ns,
+        kernel_ns: this.#isLog ? null : all.kernel_ns,
+        idle_ns: named((cause) => final.idle_ns[cause]),
+        provisional: named((cause) => all.idle_ns[cause] - final.idle_ns[cause]),
+        groups: groupsOf(all),
+        unknown_ns: all.unknown_ns,
+        steady,
+      };
+    });
   }
 }
 

@@ -247,7 +247,7 @@ export class LiveView {
     return {
       last60s: this.#meters.windows(Math.max(0, toNs - 60 * NS_PER_S), toNs, open),
       run: this.#meters.windows(0, toNs, open),
-      idle: this.#idle.figures(toNs),
+      idle: this.#idle.figures(toNs, this.#endedNs !== null),
       sparkline: this.#meters.sparkline(toNs, open),
       sPerProof: computeSecondsPerProof(this.#ends, this.#scheduler?.proofs_in_flight ?? this.#mostAtOnce),
       latency: {
