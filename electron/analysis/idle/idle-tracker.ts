@@ -115,6 +115,11 @@ export class IdleTracker {
     return { wall_ns: wallNs, devices };
   }
 
+  /** Segments that are kept one by one: does not grow with the run. */
+  get pending(): number {
+    return this.#sweep.devices.reduce((sum, { account }) => sum + account.pending, 0);
+  }
+
   #advance(toNs: Nanoseconds): void {
     if (toNs <= this.#nowNs) return;
     this.#nowNs = toNs;
