@@ -27,9 +27,23 @@ export interface UnknownItem {
   ms: number;
   event: string;
 }
+/** What a C++ line says, ms, by its own words. */
+export interface TimingValues {
+  pre_lock_cpu_ms?: number;
+  mutex_wait_ms?: number;
+  mutex_held_ms?: number;
+  total_start_fn_ms?: number;
+  ntt_msm_h_ms?: number;
+  barrier_wait_ms?: number;
+  batch_add_ms?: number;
+  tail_msm_ms?: number;
+  gpu_total_ms?: number;
+  prep_msm_ms?: number;
+  b_g2_msm_ms?: number;
+}
 export interface TimingItem {
   is: 'timing';
-  values: Record<string, number>;
+  values: TimingValues;
 }
 export interface TracingItem {
   is: 'tracing';
@@ -162,30 +176,34 @@ function isComplete(item: TimelineItem, pieces: string[]): boolean {
   }
 }
 
-const TIMING = /^CUZK_(?:TIMING|NTT_H): ((?:[a-z][a-z0-9_]*=\d{1,12}(?:ms)?(?: |$))+)$/;
-/** What it also says, without a duration. */
+/** The lines that say something about a lock or a stage; each key is one of the daemon's. */
+const RELEASE = /^CUZK_TIMING: mutex_held_ms=(\d{1,10}) total_start_fn_ms=(\d{1,10})(?: [a-z0-9_]+=\d{1,10})*$/;
+const GRANT = /^CUZK_TIMING: pre_lock_cpu_ms=(\d{1,10}) mutex_wait_ms=(\d{1,10})(?: [a-z0-9_]+=\d{1,10})*$/;
+const STAGE_LINE =
+  /^CUZK_TIMING: (?:gpu_tid=\d{1,4} )?(?:(ntt_msm_h_ms|barrier_wait_ms|batch_add_ms|tail_msm_ms|prep_msm_ms|b_g2_msm_ms)=(\d{1,10}))(?: gpu_total_ms=(\d{1,10})| num_circuits=\d{1,4})?$/;
+/** Those that say nothing more: other durations, and what was set up. */
+const PAIRS = /^CUZK_TIMING: (?!gpu_tid=\d+$)(?:[a-z][a-z0-9_]*=\d{1,10}(?:ms)?(?: |$))+$/;
+const NTT = /^CUZK_NTT_H: (?:[a-z][a-z0-9_]*=\d{1,10}ms )+total=\d{1,10}ms$/;
 const WORDS = /^CUZK_TIMING: (?:set pool release threshold to \S+ on gpu \d+|d_[a-z]_cache allocated \d+ MiB on gpu \d+)$/;
-/** Two durations of one line: one alone is a line cut short. */
-const TOGETHER = [
-  ['mutex_held_ms', 'total_start_fn_ms'],
-  ['pre_lock_cpu_ms', 'mutex_wait_ms'],
-  ['tail_msm_ms', 'gpu_total_ms'],
-] as const;
+/** Keys that come in twos: a line with one alone is cut short. */
+const CUT = /\b(?:mutex_held|total_start_fn|pre_lock_cpu|mutex_wait|tail_msm|gpu_total)_ms=/;
+const NOTHING: TimingItem = { is: 'timing', values: {} };
 
 function decodeTiming(text: string): TimingItem | null {
-  const found = TIMING.exec(text);
-  if (!found) return WORDS.test(text) ? { is: 'timing', values: {} } : null;
-  const values: Record<string, number> = {};
-  if (text.startsWith('CUZK_NTT_H')) return text.includes('total=') ? { is: 'timing', values } : null;
-  for (const pair of (found[1] as string).trimEnd().split(' ')) {
-    const at = pair.indexOf('=');
-    const value = Number.parseInt(pair.slice(at + 1), 10);
-    if (value > MAX_MS) return null;
-    values[pair.slice(0, at)] = value;
+  if (text.startsWith('CUZK_N')) return NTT.test(text) ? NOTHING : null;
+  const stage = STAGE_LINE.exec(text);
+  if (stage) {
+    const key = stage[1] as keyof TimingValues;
+    if ((key === 'tail_msm_ms') !== (stage[3] !== undefined)) return null;
+    const values: TimingValues = { [key]: Number(stage[2]) };
+    if (stage[3] !== undefined) values.gpu_total_ms = Number(stage[3]);
+    return { is: 'timing', values };
   }
-  if ('gpu_tid' in values && (found[1] as string).indexOf(' ') < 0) return null;
-  for (const [one, other] of TOGETHER) if (one in values !== other in values) return null;
-  return { is: 'timing', values };
+  const grant = GRANT.exec(text);
+  if (grant) return { is: 'timing', values: { pre_lock_cpu_ms: Number(grant[1]), mutex_wait_ms: Number(grant[2]) } };
+  const release = RELEASE.exec(text);
+  if (release) return { is: 'timing', values: { mutex_held_ms: Number(release[1]), total_start_fn_ms: Number(release[2]) } };
+  return WORDS.test(text) || (PAIRS.test(text) && !CUT.test(text)) ? NOTHING : null;
 }
 
 const TRACING = /^(\S+Z)\s+([A-Z]+)\s+/;

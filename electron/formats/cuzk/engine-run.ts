@@ -166,7 +166,7 @@ export class EngineRun {
 
   #engine(item: TracingItem, t: Nanoseconds, source: Source): void {
     const results = this.#results;
-    const message = item.message.replace(/^Phase \d+: /, '');
+    const message = item.message.startsWith('Phase ') ? item.message.replace(/^Phase \d+: /, '') : item.message;
     const job = () => fieldOf(message, 'job_id') ?? fieldOf(item.span, 'job_id') ?? '';
     if (item.level === 'ERROR') {
       if (!this.#error({ ...item, message }, t)) this.#note(source, item.message);

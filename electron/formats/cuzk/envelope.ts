@@ -36,13 +36,14 @@ const STAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:Z
 
 /** The minute that was read last: a log has thousands of lines in one. */
 const minute = { text: '', us: 0 };
-const SECONDS = /^(\d\d)\.(\d{6})Z$/;
+const ZERO = 0x30;
 
 /** µs since 1970 of an RFC 3339 stamp; null if it is none. */
 export function readStamp(text: string): number | null {
-  if (text.length === 27 && text.startsWith(minute.text) && minute.text !== '') {
-    const found = SECONDS.exec(text.slice(17));
-    if (found) return minute.us + Number(found[1]) * 1_000_000 + Number(found[2]);
+  if (text.length === 27 && minute.text !== '' && text.startsWith(minute.text) && text[19] === '.' && text[26] === 'Z') {
+    const seconds = digitsOf(text, 17, 19);
+    const micros = digitsOf(text, 20, 26);
+    if (seconds >= 0 && micros >= 0) return minute.us + seconds * 1_000_000 + micros;
   }
   const us = readAnyStamp(text);
   if (us !== null && text.length === 27 && text.endsWith('Z')) {
@@ -50,6 +51,17 @@ export function readStamp(text: string): number | null {
     minute.us = us - Number(text.slice(17, 19)) * 1_000_000 - Number(text.slice(20, 26));
   }
   return us;
+}
+
+/** −1 where another character is among them. */
+function digitsOf(text: string, from: number, to: number): number {
+  let value = 0;
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 function readAnyStamp(text: string): number | null {

@@ -58,6 +58,8 @@ interface Job {
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
   #parts = 0;
+  /** The one touched last is the youngest already. */
+  #last: { name: string; job: Job } | null = null;
 
   /** Attempts that are remembered, the longest untouched first. */
   *attempts(): IterableIterator<Attempt> {
@@ -112,10 +114,12 @@ export class Jobs {
   }
 
   #touch(name: string): Job {
+    if (this.#last?.name === name) return this.#last.job;
     const known = this.#jobs.get(name);
     if (known) this.#jobs.delete(name);
     const job = known ?? { attempts: [], count: 0 };
     this.#jobs.set(name, job);
+    this.#last = { name, job };
     while (this.#jobs.size > MAX_JOBS || (this.#parts > MAX_ALL_PARTS && this.#jobs.size > 1)) {
       const [oldest, gone] = this.#jobs.entries().next().value as [string, Job];
       this.#jobs.delete(oldest);

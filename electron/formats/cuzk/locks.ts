@@ -11,6 +11,7 @@
  * than `to`, nor than mutex_held after the stamp that follows the grant: the distance is the error that is told. A window that fits no call, or runs into the one before, is not recorded.
  */
 import type { Nanoseconds } from '../../contract/units.ts';
+import type { TimingValues } from './decode.ts';
 import type { Part } from './jobs.ts';
 
 const MS = 1e6;
@@ -63,10 +64,11 @@ export interface ProveStart {
   partition: number | null;
 }
 
-const INSIDE: Record<string, string> = {
-  ntt_msm_h_ms: 'ntt_msm_h', barrier_wait_ms: 'barrier_wait', batch_add_ms: 'batch_add', tail_msm_ms: 'tail_msm', gpu_total_ms: 'gpu_total',
-}; // prettier-ignore
-const BESIDE: Record<string, string> = { prep_msm_ms: 'prep_msm', b_g2_msm_ms: 'b_g2_msm' };
+const INSIDE = [
+  ['ntt_msm_h_ms', 'ntt_msm_h'], ['barrier_wait_ms', 'barrier_wait'], ['batch_add_ms', 'batch_add'], ['tail_msm_ms', 'tail_msm'],
+  ['gpu_total_ms', 'gpu_total'],
+] as const; // prettier-ignore
+const BESIDE = [['prep_msm_ms', 'prep_msm'], ['b_g2_msm_ms', 'b_g2_msm']] as const; // prettier-ignore
 
 export class LockWindows<S> {
   readonly #placed: (window: LockWindow) => void;
@@ -100,7 +102,7 @@ export class LockWindows<S> {
     return from;
   }
 
-  take(values: Record<string, number>, source: S): void {
+  take(values: TimingValues, source: S): void {
     const { pre_lock_cpu_ms: preMs, mutex_wait_ms: waitMs, mutex_held_ms: heldMs, total_start_fn_ms: totalMs } = values;
     if (preMs !== undefined && waitMs !== undefined) {
       this.#grants.push({ preMs, waitMs, from: this.#lastNs, to: null });
@@ -145,13 +147,17 @@ export class LockWindows<S> {
     if (this.#releases.length > MAX_CALLS) this.#releases.shift();
   }
 
-  #measure(values: Record<string, number>): void {
-    for (const [name, value] of Object.entries(values)) {
-      const inside = INSIDE[name];
-      const beside = BESIDE[name];
-      if (inside !== undefined) this.#inside[inside] = (this.#inside[inside] ?? 0) + value * MS;
-      // The preparation runs beside the lock: it is somebody's for sure only while one call is under way.
-      else if (beside !== undefined && this.#calls.length === 1) (this.#calls[0] as Call).durations[beside] = value * MS;
+  #measure(values: TimingValues): void {
+    for (const [key, name] of INSIDE) {
+      const value = values[key];
+      if (value !== undefined) this.#inside[name] = (this.#inside[name] ?? 0) + value * MS;
+    }
+    // The preparation runs beside the lock: it is somebody's for sure only while one call is under way.
+    const only = this.#calls.length === 1 ? this.#calls[0] : undefined;
+    if (!only) return;
+    for (const [key, name] of BESIDE) {
+      const value = values[key];
+      if (value !== undefined) only.durations[name] = value * MS;
     }
   }
 

@@ -15,13 +15,20 @@ const HEAD_BYTES = 200;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
+/** Targets of tracing lines begin so. */
 const LOWER = 'cuzk_';
-const MARKS = ['TIMELINE,', 'CUZK_', 'Suppressed ', 'Error: ', LOWER];
-const LOWER_INDEX = MARKS.length - 1;
+const MARKS = ['TIMELINE,', 'CUZK_', 'Suppressed ', 'Error: '];
+/** `2026-11-30T14:23:30.136570` before its Z, and the level after it, padded. */
+const STAMP_CHARS = 26;
+const TARGET_AT = 34;
+const Z = 0x5a;
 /** Marks of lines of ours: a line with one that cannot be read is a problem, and not somebody else's. */
 const OWN_MARKS = 2;
 const LONGEST_MARK = 16;
 const NOT_ASCII = /[\x80-\xff]/;
+
+/** Node's own, behind `toString('latin1')`; its types lack it. */
+type Latin1Bytes = Buffer & { latin1Slice(from: number, to: number): string };
 
 export interface FoundLine {
   /** 1-based. */
@@ -48,7 +55,9 @@ export class CuzkScanner {
   /** Lines that ended so far. */
   lines = 0;
   readonly #sink: ScanSink;
+  /** Of the chunk that is looked at: where each mark comes next, and where a target does. */
   readonly #next: number[] = MARKS.map(() => -1);
+  #lower = -1;
   /** Bytes before the unfinished line. */
   #offset = 0;
   #kept: Buffer[] = [];
@@ -149,34 +158,28 @@ export class CuzkScanner {
 
   /** Whole lines: `to` is one past a line end. */
   #region(bytes: Buffer, from: number, to: number): void {
+    const text = (bytes as Latin1Bytes).latin1Slice(from, to);
     const next = this.#next;
-    const text = bytes.toString('latin1', from, to);
-    for (let mark = 0; mark < MARKS.length; mark++) next[mark] = seek(text, mark, 0);
-    let nearest = Math.min(...next);
-    for (let start = 0; start < text.length;) {
+    let nearest = seekAll(next, text, 0);
+    this.#lower = -1;
+    for (let start = 0; start < text.length; ) {
       const end = text.indexOf('\n', start);
       this.lines += 1;
       const offset = this.#offset + start;
       if (end - start > MAX_LINE_BYTES) this.#longLine(bytes, from + start, from + end, offset);
-      else if ((nearest < end && this.#isMarked(text, end)) || this.#sink.wantsAll) this.#tell(bytes, from + start, from + end, offset);
-      if (nearest <= end) {
-        nearest = Infinity;
-        for (let mark = 0; mark < next.length; mark++) {
-          if ((next[mark] as number) <= end) next[mark] = seek(text, mark, end + 1);
-          if ((next[mark] as number) < nearest) nearest = next[mark] as number;
-        }
-      }
+      else if (nearest < end || this.#isOfDaemon(text, start, end) || this.#sink.wantsAll) this.#tell(bytes, from + start, from + end, offset);
+      if (nearest <= end) nearest = seekAll(next, text, end + 1);
       start = end + 1;
     }
     this.#offset += to - from;
   }
 
-  #isMarked(text: string, end: number): boolean {
-    const next = this.#next;
-    for (let mark = 0; mark < LOWER_INDEX; mark++) if ((next[mark] as number) < end) return true;
-    for (let at = next[LOWER_INDEX] as number; at < end; at = seek(text, LOWER_INDEX, at + LOWER.length)) {
-      if (!isIdleTarget(text, at)) return true;
-    }
+  /** A tracing line of one of the daemon's targets that matter. */
+  #isOfDaemon(text: string, start: number, end: number): boolean {
+    // Most have their target right after stamp and level: no need to look for it.
+    if (text.charCodeAt(start + STAMP_CHARS) === Z && text.startsWith(LOWER, start + TARGET_AT)) return !isIdleTarget(text, start + TARGET_AT);
+    if (this.#lower < start) this.#lower = seek(text, LOWER, start);
+    for (let at = this.#lower; at < end; at = seek(text, LOWER, at + LOWER.length)) if (!isIdleTarget(text, at)) return true;
     return false;
   }
 
@@ -189,7 +192,7 @@ export class CuzkScanner {
 
   #tell(bytes: Buffer, start: number, end: number, offset: number): void {
     const stop = end > start && bytes[end - 1] === RETURN ? end - 1 : end;
-    const found = { line: this.lines, offset, bytes: end + 1 - start, text: bytes.toString('latin1', start, stop), wallUs: null };
+    const found = { line: this.lines, offset, bytes: end + 1 - start, text: (bytes as Latin1Bytes).latin1Slice(start, stop), wallUs: null };
     if (NOT_ASCII.test(found.text)) {
       const part = bytes.subarray(start, stop);
       if (!isUtf8(part)) {
@@ -212,10 +215,24 @@ function decode(bytes: Buffer, start: number, end: number): string {
   return isUtf8(bytes) ? bytes.toString('utf8', start, end) : bytes.toString('latin1', start, end);
 }
 
-/** First place of a mark at or after `from`; Infinity where there is none. */
-function seek(text: string, mark: number, from: number): number {
-  const at = text.indexOf(MARKS[mark] as string, from);
+/** First place at or after `from`; Infinity where there is none. */
+function seek(text: string, mark: string, from: number): number {
+  const at = text.indexOf(mark, from);
   return at < 0 ? Infinity : at;
+}
+
+/** Moves on the cursors that are before `from`; answers the nearest. */
+function seekAll(next: number[], text: string, from: number): number {
+  let nearest = Infinity;
+  for (let mark = 0; mark < MARKS.length; mark++) {
+    let at = next[mark] as number;
+    if (at < from || from === 0) {
+      at = seek(text, MARKS[mark] as string, from);
+      next[mark] = at;
+    }
+    if (at < nearest) nearest = at;
+  }
+  return nearest;
 }
 
 const P = 0x70;
