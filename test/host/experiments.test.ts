@@ -166,36 +166,41 @@ describe('over a scripted prover', () => {
 });
 
 describe('a host that is killed in the middle', () => {
-  it('is found by the next one: stopped with what it has, its proofs withdrawn, the scheduler of before', async () => {
-    const folder = makeTempFolder('experiment');
-    const env = { INTERLOCK_PROVER: makeFakeProver({ partitionMs: 40 }) };
-    const first = await startHostProcess(folder, env);
-    await first.client.start_experiment({ ...SMALL, a: A, b: { ...B, gpu_workers: 3 }, rounds: 5 });
-    await until(
-      'one round',
-      async () => (await first.client.show_experiment({ experiment: 'x1' })).blocks.filter((b) => b.s_per_proof).length >= 3,
-    );
-    const before = await first.client.show_experiment({ experiment: 'x1' });
-    await first.kill('SIGKILL');
-    const next = await startHostProcess(folder, env);
-    try {
-      const report = await next.client.show_experiment({ experiment: 'x1' });
-      expect(report).toMatchObject({ state: 'stopped', message: expect.stringMatching(/host was lost in round \d of 5/) as string });
-      expect(report.blocks.slice(0, before.blocks.length).map((b) => b.s_per_proof).filter(Boolean).length).toBeGreaterThanOrEqual(3); // prettier-ignore
-      await until('nothing is left', async () => {
-        const { waiting, inProver } = (await next.client.status({})).queue;
-        return waiting === 0 && inProver === 0;
-      });
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      expect((await next.client.show_experiment({ experiment: 'x1' })).blocks).toHaveLength(report.blocks.length);
-      const answer = await next.client.prove({ circuit: 'squarings', constraints: 100, partitions: 1 });
-      expect(answer.scheduler).toMatchObject({ preset: 'interlock', overrides: [] });
-      const { notices } = await next.client.status({});
-      expect(notices.some((notice) => /Experiment x1 was stopped/.test(notice.message))).toBe(true);
-    } finally {
-      await next.kill('SIGTERM');
-    }
-  });
+  it.each(['the host alone', 'host and prover'])(
+    '%s: the next one stops it with what it has, withdraws its proofs and goes back',
+    async (who) => {
+      const folder = makeTempFolder('experiment');
+      const env = { INTERLOCK_PROVER: makeFakeProver({ partitionMs: 40 }) };
+      const first = await startHostProcess(folder, env);
+      await first.client.start_experiment({ ...SMALL, a: A, b: { ...B, gpu_workers: 3 }, rounds: 5 });
+      await until(
+        'one round',
+        async () => (await first.client.show_experiment({ experiment: 'x1' })).blocks.filter((b) => b.s_per_proof).length >= 3,
+      );
+      const before = await first.client.show_experiment({ experiment: 'x1' });
+      const { pid } = (await first.client.status({})).prover;
+      if (who !== 'the host alone' && pid !== null) process.kill(pid, 'SIGKILL');
+      await first.kill('SIGKILL');
+      const next = await startHostProcess(folder, env);
+      try {
+        const report = await next.client.show_experiment({ experiment: 'x1' });
+        expect(report).toMatchObject({ state: 'stopped', message: expect.stringMatching(/host was lost in round \d of 5/) as string });
+        expect(report.blocks.slice(0, before.blocks.length).map((b) => b.s_per_proof).filter(Boolean).length).toBeGreaterThanOrEqual(3); // prettier-ignore
+        await until('nothing is left', async () => {
+          const { waiting, inProver } = (await next.client.status({})).queue;
+          return waiting === 0 && inProver === 0;
+        });
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        expect((await next.client.show_experiment({ experiment: 'x1' })).blocks).toHaveLength(report.blocks.length);
+        const answer = await next.client.prove({ circuit: 'squarings', constraints: 100, partitions: 1 });
+        expect(answer.scheduler).toMatchObject({ preset: 'interlock', overrides: [] });
+        const { notices } = await next.client.status({});
+        expect(notices.some((notice) => /Experiment x1 was stopped/.test(notice.message))).toBe(true);
+      } finally {
+        await next.kill('SIGTERM');
+      }
+    },
+  );
 });
 
 describe.skipIf(!existsSync(PROVER))('against the emulated device (needs the built prover)', () => {
