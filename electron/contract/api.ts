@@ -64,7 +64,7 @@ const StageSeconds = v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(2_
 export const SimulateSchema = v.strictObject({
   /** The run whose stage durations are used; or `stages`. */
   run: v.optional(RunRef),
-  /** Seconds of each stage; a list is resampled. */
+  /** Seconds of each stage. Lists of equal length are rows, of which whole ones are drawn; else each list is drawn from by itself. */
   stages: v.optional(
     v.strictObject({
       synthesis: v.pipe(v.array(StageSeconds), v.minLength(1), v.maxLength(10_000)),

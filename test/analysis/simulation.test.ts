@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeBound } from '../../electron/analysis/simulation/bound.ts';
 import { simulateRun } from '../../electron/analysis/simulation/engine.ts';
+import { analyseSimulated } from '../../electron/analysis/simulation/outcome.ts';
+import { CAUSES } from '../../electron/contract/idle.ts';
 import { LOCK_SCOPES, ORDERS, type SchedulerSpec } from '../../electron/contract/scheduler.ts';
 import type { TimelineEvent } from '../../electron/contract/timeline-events.ts';
 import { makeSetup, MS, onlyNamed, simulateKept, type StageMs } from '../support/simulated-setup.ts';
@@ -286,6 +288,30 @@ describe('of every run', () => {
         });
         expect(ended.size).toBe(setup.proofs.reduce((sum, { partitions }) => sum + partitions.length, 0));
         expect([count.permits, count.syntheses, held.size]).toEqual([0, 0, 0]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('windows and causes of its events add up, and nothing is unknown, down or fault', () => {
+    fc.assert(
+      fc.property(anySetup, (setup) => {
+        const devices = analyseSimulated(setup, {
+          devices: setup.devices.map((device) => ({ device, kind: 'cuda' })),
+          backend: 'cuda',
+          knowsKernels: true,
+        });
+        expect(devices).toHaveLength(setup.devices.length);
+        let kernels = 0;
+        for (const { wall_ns, kernel_ns, idle_ns, unknown_ns, windows, groups } of devices) {
+          expect(CAUSES.reduce((sum, cause) => sum + idle_ns[cause], (kernel_ns ?? 0) + unknown_ns)).toBe(wall_ns);
+          expect([unknown_ns, idle_ns.down, idle_ns.fault, idle_ns.warm_up, groups]).toEqual([0, 0, 0, 0, {}]);
+          const [kernel, lock, job] = [windows.kernel.ns ?? NaN, windows.lock.ns ?? NaN, windows.job.ns ?? NaN];
+          expect(kernel <= lock && lock <= job && job <= wall_ns).toBe(true);
+          kernels += kernel;
+        }
+        if (setup.contention.device > 0) return;
+        expect(kernels).toBe(setup.proofs.flatMap(({ partitions }) => partitions).reduce((sum, { kernelNs }) => sum + kernelNs, 0));
       }),
       { numRuns: 100 },
     );
