@@ -15,7 +15,7 @@ import type { Reads, Stretch } from './reads.ts';
 import { endOf } from './run-walk.ts';
 
 /** Events read at once: the thread answers others in between. */
-const PAGE = 5_000;
+const PAGE = 1_000;
 
 interface RunRow {
   run: string;

@@ -64,7 +64,7 @@ export class CsvWriter implements RunFeed {
     this.#offset = this.#axis.offsetOf(hello);
     this.#process += 1;
     const process = this.#process;
-    this.#tracker = new SpanTracker(this.#offset, (span) => this.#span(span, process), () => this.#nextId++); // prettier-ignore
+    this.#tracker = new SpanTracker(this.#offset, (span) => this.#span(span, process), () => this.#nextId++, isLog(hello)); // prettier-ignore
   }
 
   take(event: TimelineEvent): void {
@@ -93,6 +93,7 @@ export class CsvWriter implements RunFeed {
     }
     for (const entry of this.#book.entries.values()) this.#partitionRows(entry);
     this.#begin('partitions.csv');
+    this.#flush();
     for (const rows of this.#partitions.take()) {
       this.#write(this.#file, rows);
       yield;
