@@ -9,7 +9,7 @@ import json
 import sys
 
 from account import Account, slot_states
-from logs import LogAccount, ends_partition
+from logs import LogAccount
 from picture import partition_of
 from runfile import read_runs
 
@@ -109,8 +109,6 @@ def legacy(run, accounts, device):
     for account in accounts:
         begun = {}
         for index, (t, _, event) in enumerate(account.process.steps):
-            if run.is_log:
-                begun = {key: start for key, start in begun.items() if not ends_partition(event, key[:3])}
             if index in account.whole.ignored or event.get("device") != device or "partition" not in event:
                 continue
             key = partition_of(event) + (event["worker"],)

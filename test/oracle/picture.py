@@ -31,7 +31,7 @@ class Span(namedtuple("Span", "device start end partition begun ended")):
 class Worker:
     def __init__(self, device):
         self.device, self.state, self.at, self.since = device, "free", None, None
-        self.events = []  # (index, t) of its own events and of the state lines that put it somewhere
+        self.events = []  # (index, t, whether it is a state line that put it somewhere) of its own events
 
 
 class Picture:
@@ -155,7 +155,7 @@ class Picture:
         moves_on = name == "picked_up" and worker.at != partition_of(event)
         if (moves_on or name == "worker_dead") and worker.state != "free":
             self.unknown.append((worker.device, worker.since, t))
-        worker.events.append((index, t))
+        worker.events.append((index, t, False))
         if moves_on or name in ("put_down", "worker_dead"):
             self.lock.pop(number, None)
             begun = self.job.pop(number, None)
@@ -220,7 +220,7 @@ class Picture:
 
     def lose_end(self, span, end, to=None):
         """Unknown to the worker's next event after its start (`end`: the process's, where there is none), or just to `to`."""
-        after = [to] if to is not None else [t for index, t in self.workers[span[3]].events if index > span[5]]
+        after = [to] if to is not None else [t for index, t, is_line in self.workers[span[3]].events if index > span[5] and not is_line]
         self.unknown.append((span[2], span[4], after[0] if after else end))
 
     def finish(self, end, lives):
@@ -253,7 +253,7 @@ class Picture:
             if line["is"] not in ("free", "dead") and line["proof"] is not None:
                 worker.at = partition_of(line)
             worker.state, worker.since = line["is"], t
-            worker.events.append((index, t))
+            worker.events.append((index, t, True))
             if worker.state != "device" or worker.at != before:
                 self.lose_kernels(number, t)
             if worker.state in ("free", "dead") or worker.at != before:

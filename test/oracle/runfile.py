@@ -41,6 +41,8 @@ class Process:
             self.end = max(seen + ([] if mark is None or self.head["seq_to"] is not None else [mark + self.offset]), default=self.begin)
             if horizon is not None:
                 self.end = min(self.end, horizon)
+        # A state line from after the end (its run was over, or nothing more was written) tells nothing of before.
+        self.steps = [step for step in self.steps if step[2]["e"] != "state" or step[0] <= self.end]
 
 
 class Run:

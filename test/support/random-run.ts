@@ -72,7 +72,9 @@ function makeOwnRun(random: Random): SampleRun {
     finishProcess(random, process, { isLast, lives, startedT });
     renumber(process);
     processes.push(scaled(process, scale));
-    monotonic += sim.endT + random.int(0, 40);
+    // Of a finished run the next one may begin before the end of this one, as wall clocks set back make it seem.
+    const seenT = Math.max(sim.endT, ...(lives ? [process.horizon ?? 0, ...process.events.map((event) => event.t)] : []));
+    monotonic += seenT + random.int(0, 40);
     proofs = [...sim.left].map((proof) => ({ ...proof, attempt: proof.attempt + 1, acceptAt: random.int(0, 30) }));
     proofs.push(...planProofs(random, number + 1).slice(0, random.int(0, 1)));
   }
