@@ -9,7 +9,7 @@ import type { ImportedProcess, ImportSink } from '../import-sink.ts';
 import { fieldOf, numberOf, type Item, type TracingItem } from './decode.ts';
 import { Emitter } from './emitter.ts';
 import { Circuits, Jobs, STAGE } from './jobs.ts';
-import { LockWindows, type LockWindow } from './locks.ts';
+import { LockWindows, type LockWindow, type ProveStart } from './locks.ts';
 import { tellLost } from './lost-work.ts';
 import { ParamsLoads } from './params.ts';
 import { Results } from './results.ts';
@@ -145,7 +145,8 @@ export class EngineRun {
     const { message, target } = item;
     const isReturn = message.startsWith('GPU_TIMING spawn_blocking prove_start');
     const worker = isReturn ? numberOf(message, 'worker_id') : null;
-    this.#stamp(t, 1_000, worker === null ? null : { worker, partition: numberOf(message, 'partition') });
+    const lateMs = isReturn ? (numberOf(message, 'spawn_to_enter_ms') ?? 0) : 0;
+    this.#stamp(t, 1_000, worker === null ? null : { worker, partition: numberOf(message, 'partition'), lateMs });
     if (target === 'cuzk_core::engine') this.#engine(item, t, source);
     else if (target === 'cuzk_core::scheduler') {
       if (message.startsWith('job enqueued')) this.#results.accept(item, t);
@@ -231,7 +232,7 @@ export class EngineRun {
     return null;
   }
 
-  #stamp(t: Nanoseconds, step: Nanoseconds, from: { worker: number; partition: number | null } | null): void {
+  #stamp(t: Nanoseconds, step: Nanoseconds, from: ProveStart | null): void {
     this.#locks.stamp(t, step, from);
     if (this.#dropped) this.#tellDropped(t);
     this.#stampedNs = t;

@@ -6,9 +6,10 @@
  *   CUZK_TIMING: mutex_held_ms=23688 total_start_fn_ms=24428  and has let go of it           ← between two stamps, `from` and `to`
  *   TIMELINE,31476,GPU_PICKUP,…
  *
- * The end is GPU_START + total_start_fn of the call for which that falls between `from` and `to`; the start is mutex_held before it. The
- * call begins a little after GPU_START and all figures are rounded down, so the truth is never earlier than the placed end and not later
- * than `to`, nor than mutex_held after the stamp that follows the grant: the distance is the error that is told. A window that fits no call, or runs into the one before, is not recorded.
+ * The end is GPU_START + total_start_fn of the call for which that falls between `from` and `to` (and as much later as the worker's
+ * "prove_start" line says that the call began late); the start is mutex_held before it. All figures are rounded down, so the truth is never
+ * earlier than the placed end, and not later than `to`, nor than mutex_held after the stamp that follows the grant: that distance is the
+ * error that is told. A window that fits no call, or runs into the one before, is not recorded.
  */
 import type { Nanoseconds } from '../../contract/units.ts';
 import type { TimingValues } from './decode.ts';
@@ -62,6 +63,8 @@ interface Release<S> extends Bracket {
 export interface ProveStart {
   worker: number;
   partition: number | null;
+  /** From GPU_START to the call. */
+  lateMs: number;
 }
 
 const INSIDE = [
@@ -175,7 +178,8 @@ export class LockWindows<S> {
     }
     const { device } = call.part;
     const before = this.#lastEnd.get(device) ?? 0;
-    const earliest = call.startNs + totalMs * MS;
+    const lateMs = named && call === named ? from.lateMs : 0;
+    const earliest = Math.min(call.startNs + (lateMs + totalMs) * MS, to);
     // Not before the stamp that precedes the line, nor so early that it runs into the window before.
     const endNs = Math.max(earliest, release.from, before + heldMs * MS);
     // A stamp is older than its line: one that would have the lock granted too early bounds nothing.

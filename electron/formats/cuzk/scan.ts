@@ -162,12 +162,13 @@ export class CuzkScanner {
     const next = this.#next;
     let nearest = seekAll(next, text, 0);
     this.#lower = -1;
-    for (let start = 0; start < text.length; ) {
+    for (let start = 0; start < text.length;) {
       const end = text.indexOf('\n', start);
       this.lines += 1;
       const offset = this.#offset + start;
       if (end - start > MAX_LINE_BYTES) this.#longLine(bytes, from + start, from + end, offset);
-      else if (nearest < end || this.#isOfDaemon(text, start, end) || this.#sink.wantsAll) this.#tell(bytes, from + start, from + end, offset);
+      else if (nearest < end || this.#isOfDaemon(text, start, end) || this.#sink.wantsAll)
+        this.#tell(bytes, from + start, from + end, offset);
       if (nearest <= end) nearest = seekAll(next, text, end + 1);
       start = end + 1;
     }
@@ -177,7 +178,8 @@ export class CuzkScanner {
   /** A tracing line of one of the daemon's targets that matter. */
   #isOfDaemon(text: string, start: number, end: number): boolean {
     // Most have their target right after stamp and level: no need to look for it.
-    if (text.charCodeAt(start + STAMP_CHARS) === Z && text.startsWith(LOWER, start + TARGET_AT)) return !isIdleTarget(text, start + TARGET_AT);
+    if (text.charCodeAt(start + STAMP_CHARS) === Z && text.startsWith(LOWER, start + TARGET_AT))
+      return !isIdleTarget(text, start + TARGET_AT);
     if (this.#lower < start) this.#lower = seek(text, LOWER, start);
     for (let at = this.#lower; at < end; at = seek(text, LOWER, at + LOWER.length)) if (!isIdleTarget(text, at)) return true;
     return false;
