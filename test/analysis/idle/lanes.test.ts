@@ -1,6 +1,7 @@
 /** Each row of the table as a picture: the worked lanes of the design, then what goes wrong. Ticks are milliseconds. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { idle, MS, reportOf, shares } from '../../support/idle-report.ts';
+import { idle, MS, reportOf, shares, stateWith } from '../../support/idle-report.ts';
 
 test('a: one worker, scope job: what a second worker removes is preamble and epilogue', () => {
   const picture = `
@@ -217,4 +218,31 @@ test('handoff: the lock is free and the one who waits has not got it yet', () =>
 
 test('fault: every worker is dead; a new one takes the slot', () => {
   expect(idle('A a\nA.0 w0 KKX\nA.1 w1 ......K\nprocess r======e')).toEqual({ kernel: 1, unknown: 2, fault: 4 });
+});
+
+test('a short T-b: the picture of the docs', () => {
+  const picture = `
+    A       a
+    A.0 w0  pKKKKKKKKKfffff
+    A.1 s0  SSSSSSSSSSSSSSSSSSSSq
+    A.1 w0  ....................pK`;
+  expect(idle(picture)).toEqual({ preamble: 2, kernel: 10, starved: 10 });
+});
+
+test('the docs show the pictures of the tests, and their results', () => {
+  const docs = readFileSync(new URL('../../../docs/idle-causes.md', import.meta.url), 'utf8');
+  const shown = docs.slice(docs.indexOf('## In pictures')).matchAll(/((?:^ {4}\S.*\n)+)/gm);
+  let checked = 0;
+  for (const [block] of shown) {
+    const results = /  +((?:[a-z_]+ \d+(?:, )?)+)(?: \(.*\))?$/m.exec(block)?.[1];
+    // Whole pictures only: those that name their proof and have one device.
+    if (!results || !/^ {4}A +a/m.test(block) || block.includes('@')) continue;
+    const picture = block.replace(/ {2,}[a-z_]+ \d.*$/gm, '');
+    const expected = Object.fromEntries(results.split(', ').map((part) => [part.split(' ')[0], Number(part.split(' ')[1])]));
+    const options = { workers: /w1/.test(picture) ? 2 : 1, scope: results.includes('epilogue') ? ('job' as const) : ('kernels' as const) };
+    const state = stateWith({ worker: 0, is: 'device', proof: 'A', partition: 0 }, { lock: [{ device: 'cpu0', holder: 0 }] });
+    expect(idle(picture, { ...options, state }), block).toEqual(expected);
+    checked += 1;
+  }
+  expect(checked).toBe(7);
 });
