@@ -183,7 +183,10 @@ export async function createHost(options: HostOptions): Promise<RunningHost> {
   /** Twice the slowest recent proof of this machine. */
   async function graceFromHistory(): Promise<number> {
     try {
-      const report = await store.showRun('last');
+      // Runs from elsewhere say nothing about this machine.
+      const own = (await store.listRuns({ limit: 20 })).runs.find((run) => run.imported_from === null);
+      if (!own) return LEAST_GRACE_S;
+      const report = await store.showRun(own.run);
       const slowest = Math.max(0, ...report.proofs.map((proof) => proof.latency_ns ?? 0)) / 1e9;
       return Math.min(86_400, Math.max(LEAST_GRACE_S, Math.ceil(2 * slowest)));
     } catch {

@@ -7,7 +7,7 @@ import type { Clock } from '../contract/clock.ts';
 import type { LiveMessage, LiveSnapshot } from '../contract/live.ts';
 import type { FedLoss } from '../analysis/run-feed.ts';
 import type { Scheduler } from '../contract/scheduler.ts';
-import type { EventOf, JournalLine, TimelineEvent } from '../contract/timeline-events.ts';
+import type { EventOf, JournalLine, StateLine, TimelineEvent } from '../contract/timeline-events.ts';
 import type { Nanoseconds } from '../contract/units.ts';
 import type { EventWriter, Written } from './event-writer.ts';
 import type { Db } from './open.ts';
@@ -82,6 +82,13 @@ export class LiveFeed implements ImportedLive {
       for (const event of writer.readFrom(row, 0, 100)) this.#takeEvent(process, event);
       return;
     }
+    for (const hold of db
+      .prepare('SELECT id, from_ns AS fromNs, to_ns AS toNs FROM hold WHERE run IS NULL ORDER BY id DESC LIMIT ?')
+      .all(MOST_HOLDS)
+      .toReversed()) {
+      const { id, fromNs, toNs } = hold as { id: number; fromNs: string; toNs: string | null };
+      this.#holds.set(id, { fromNs, toNs });
+    }
     for (const stretch of stretches) {
       for (const event of writer.readFrom(stretch.id, 0, 1)) this.#takeEvent(stretch.process, event);
       const known = this.#processes.get(stretch.process);
@@ -93,6 +100,7 @@ export class LiveFeed implements ImportedLive {
         if (!last || page.length < PAGE) break;
         seq = last.seq + 1;
       }
+      for (const loss of readLosses(db, stretch)) this.#ifCurrent(stretch.process)?.takeLoss(loss);
       if (stretch.process !== process) this.processEnded(stretch.process);
     }
   }
@@ -268,4 +276,15 @@ export class LiveFeed implements ImportedLive {
     if (!view?.axis || !known || this.#originNs === null) return view?.horizonNs ?? 0;
     return this.#clock.nowNs() - Number(this.#originNs) + view.axis.offsetOf(known.hello);
   }
+}
+
+/** What is missing of a stretch that is stored. */
+function readLosses(db: Db, stretch: { id: number; seqFrom: number; seqTo: number | null }): FedLoss[] {
+  const rows = db
+    .prepare(
+      `SELECT count - filled AS count, t_from AS tFrom, t_to AS tTo, healed_t AS healedT, healed_state AS state FROM loss
+       WHERE process = ? AND seq_from >= ? AND seq_from <= ? AND count > filled ORDER BY t_from`,
+    )
+    .all(stretch.id, stretch.seqFrom, stretch.seqTo ?? Number.MAX_SAFE_INTEGER) as (Omit<FedLoss, 'state'> & { state: string | null })[];
+  return rows.map((row) => ({ ...row, state: row.state === null ? null : (JSON.parse(row.state) as StateLine) }));
 }

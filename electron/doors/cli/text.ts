@@ -38,6 +38,9 @@ export function runText(report: RunReport): string {
     `  started ${localTime(report.started_wall_ns)}, wall ${seconds(report.wall_ns)}`,
     `  ${perProofText(report)}`,
   ];
+  if (report.imported_from !== null) lines.push(`  imported from ${visibleText(report.imported_from)}`);
+  const found = Object.entries(report.found).map(([key, value]) => `${visibleText(key)} ${visibleText(value)}`);
+  if (found.length > 0) lines.push(`  its settings: ${found.join(', ')}`);
   if (report.backend === 'emulated') lines.push('  EMULATED: stages only wait; no proof was made');
   for (const device of report.devices) {
     const label = device.kind === 'cpu' ? `${device.device} (CPU device)` : device.device;

@@ -9,6 +9,7 @@ import type { Nanoseconds } from '../../contract/units.ts';
 import { RunAxis } from '../../analysis/run-axis.ts';
 import type { FedLoss, RunFeed } from '../../analysis/run-feed.ts';
 import { SpanTracker, type Span, type TrackedKind } from '../../analysis/spans.ts';
+import { isLog } from '../../analysis/windows.ts';
 import type { ExportFacts, WriteText } from '../export-facts.ts';
 import { Lanes, type Lane } from './lanes.ts';
 
@@ -85,7 +86,7 @@ export class ChromeWriter implements RunFeed {
     }
     this.#offset = this.#axis.offsetOf(hello);
     for (const { device, kind } of hello.devices as { device: string; kind: string }[]) this.#device(device, kind);
-    this.#tracker = new SpanTracker(this.#offset, (span) => this.#span(span), () => this.#nextId++); // prettier-ignore
+    this.#tracker = new SpanTracker(this.#offset, (span) => this.#span(span), () => this.#nextId++, isLog(hello)); // prettier-ignore
   }
 
   take(event: TimelineEvent): void {
