@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { CAUSES, GROUPS } from '../../electron/contract/idle.ts';
 import { analyse, findDifferences, shrinkRun } from '../oracle/compare.ts';
 import { askOracle, findPython, writeRunFile, type OracleRun, type SampleRun } from '../oracle/run-sample.ts';
-import { readRecordedRuns } from '../oracle/recorded-runs.ts';
+import { readRecordedLogs, readRecordedRuns } from '../oracle/recorded-runs.ts';
 import { makeRandomRun } from '../support/random-run.ts';
 
 const RUNS = Number(process.env['ORACLE_RUNS'] ?? 10_000);
@@ -55,9 +55,19 @@ test.skipIf(!python)(
   600_000,
 );
 
+function expectSame(runs: SampleRun[]): void {
+  const answers = askOracle(runs.map(writeRunFile).join(''));
+  for (const [index, run] of runs.entries()) expect(findDifferences(answers[index] as OracleRun, analyse(run)), run.name).toEqual([]);
+}
+
 test.skipIf(!python)(`recorded journals of the real prover: the same${missing}`, () => {
   const runs = readRecordedRuns();
   expect(runs.length).toBe(4);
-  const answers = askOracle(runs.map(writeRunFile).join(''));
-  for (const [index, run] of runs.entries()) expect(findDifferences(answers[index] as OracleRun, analyse(run)), run.name).toEqual([]);
+  expectSame(runs);
+});
+
+test.skipIf(!python)(`recorded logs of the cuzk daemon: the same${missing}`, () => {
+  const runs = readRecordedLogs().filter((run) => run.processes.length > 0);
+  expect(runs.length).toBeGreaterThanOrEqual(5);
+  expectSame(runs);
 });

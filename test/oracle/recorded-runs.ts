@@ -1,11 +1,14 @@
-/** Recorded journals of the real prover, cut into their runs. */
+/** What real programs wrote: journals of the prover, cut into their runs, and logs of the cuzk daemon, imported. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Scheduler } from '../../electron/contract/scheduler.ts';
 import type { EventOf, JournalLine, TimelineEvent } from '../../electron/contract/timeline-events.ts';
+import { createCuzkReader } from '../../electron/formats/cuzk/reader.ts';
+import { SampleSink } from './sample-sink.ts';
 import type { SampleLoss, SampleProcess, SampleRun } from './run-sample.ts';
 
 const FOLDER = path.join(import.meta.dirname, '..', 'fixtures', 'oracle');
+const LOGS = path.join(import.meta.dirname, '..', 'fixtures', 'cuzk');
 
 export function readRecordedRuns(): SampleRun[] {
   return readdirSync(FOLDER)
@@ -45,4 +48,19 @@ function findLosses(lines: JournalLine[]): SampleLoss[] {
     const state = lines.slice(index).find((later) => later.e === 'state') ?? null;
     return [{ ring: line.ring, count: line.count, filled: 0, t_from: line.t_from, t_to: line.t_to, healed_t: state?.t ?? null, state }];
   });
+}
+
+/** Runs of the recorded logs of the cuzk daemon, as the importer tells them. */
+export function readRecordedLogs(): SampleRun[] {
+  return readdirSync(LOGS)
+    .filter((name) => name.endsWith('.log'))
+    .sort()
+    .flatMap((name) => {
+      const sink = new SampleSink();
+      const reader = createCuzkReader(sink, { name });
+      reader.push(readFileSync(path.join(LOGS, name)));
+      reader.end();
+      for (const [index, run] of sink.runs.entries()) run.name = `${name}:${index}`;
+      return sink.runs;
+    });
 }
