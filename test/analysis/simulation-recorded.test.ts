@@ -87,9 +87,14 @@ describe('the recorded daemon', () => {
     expect(report.devices[0]?.groups.lock_or_kernel?.ns).toBeGreaterThan(300e9);
     expect(report.base?.measured_s_per_proof).toBeNull();
     expect(report.rests_on.join('\n')).toMatch(/no kernel lines/);
-    expect(report.rests_on.join('\n')).toMatch(/That is few/);
+    expect(report.rests_on.join('\n')).toMatch(/12 partitions are few/);
     expect(report.rests_on.join('\n')).toMatch(/device stage took 36\.3 s in the first half of the run and 19\.5 s in the second/);
     expect(answerRun(gw2a, input).rests_on.join('\n')).not.toMatch(/device stage took/);
+  });
+
+  it('refuses what would keep the reading thread for minutes', () => {
+    const { run: _, ...input } = v.parse(CALLS.simulate.input, { run: 'gw1a', proofs: 1000, rounds: 200 });
+    expect(() => answerRun(gw1a, { ...input, rounds: 201 })).toThrow(/201 rounds of 1000 proofs of 2 partitions are more than/);
   });
 
   it('gw2a from gw1a, row by row', () => {
