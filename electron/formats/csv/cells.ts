@@ -47,13 +47,10 @@ export class UtcClock {
   /** `ns`: since the run's start. */
   cell(ns: Nanoseconds | null | undefined): string {
     if (ns == null || this.#second === null) return '';
+    // Exact: below 2^53 ns the quotient's error is less than the distance to the next whole second.
     let second = Math.floor(ns / NS);
     let rest = ns - second * NS + this.#rest;
-    // The quotient of a large instant may round up.
-    if (rest < 0) {
-      second -= 1;
-      rest += NS;
-    } else if (rest >= NS) {
+    if (rest >= NS) {
       second += 1;
       rest -= NS;
     }

@@ -10,6 +10,7 @@ import { ProofBook, type PartitionEntry, type ProofEntry } from '../../analysis/
 import type { RunFeed } from '../../analysis/run-feed.ts';
 import { RunAxis } from '../../analysis/run-axis.ts';
 import { SpanTracker, type Span } from '../../analysis/spans.ts';
+import { isLog } from '../../analysis/windows.ts';
 import type { AttemptFacts, ExportFacts, WriteText } from '../export-facts.ts';
 
 import { decimalCell, numberCell, textCell, UtcClock, wallCell } from './cells.ts';
