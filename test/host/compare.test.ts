@@ -1,7 +1,15 @@
 /** Stored runs beside each other, as the host answers: one changed key, and a run that was cut off. */
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { JournalLine } from '../../electron/contract/timeline-events.ts';
+import { openStore } from '../../electron/store/store.ts';
+import { workerClock } from '../../electron/store/worker-clock.ts';
 import { makeFakeProver, makeTempFolder } from '../support/fake-prover.ts';
 import { processesOf, startHostProcess, until } from '../support/host-process.ts';
+import { makeEvent, makeRun, PROCESS_A, SCHEDULER, toText } from '../support/journal.ts';
+import { SPEC } from '../support/store-spec.ts';
 import { closeAll, hostWith } from './host-fixture.ts';
 
 afterEach(closeAll);
@@ -62,6 +70,43 @@ describe('compare', () => {
       expect(report.runs[0]?.s_per_proof.value).toBeLessThan(1);
     } finally {
       await next.kill('SIGTERM');
+    }
+  });
+
+  it('takes a program that has the prover’s old number for what it is: another one', async () => {
+    const folder = makeTempFolder('ghost');
+    const bystander = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' });
+    try {
+      const store = await openStore({ folder, clock: workerClock });
+      const { run } = await store.createRun({
+        scheduler: { ...SCHEDULER, proofs_in_flight: 1 },
+        backend: 'cpu',
+        engine: 'builtin',
+        emulate: null,
+      });
+      await store.addProofs(Array.from({ length: 5 }, () => SPEC));
+      const own = path.join(folder, 'processes', PROCESS_A);
+      mkdirSync(own, { recursive: true });
+      const journal = path.join(own, 'journal.ndjson');
+      await store.addProcess({ process: PROCESS_A, pid: bystander.pid ?? 0, startTicks: '1', folder: own, journal, backend: 'cpu', run });
+      // Four proofs are made; the fifth has begun.
+      const lines = makeRun({ proofs: 4, partitions: 1, open: true });
+      const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+      const [hello, ...rest] = lines.lines;
+      const last = (rest.at(-1)?.t ?? 0) + 1;
+      rest.push(makeEvent('proof_accepted', last, lines.seq, { proof: 'p5', partitions: 1, run }));
+      writeFileSync(journal, toText([{ ...hello, boot_id: bootId, pid: bystander.pid, start_ticks: '1' } as JournalLine, ...rest]));
+      for (const proof of ['p1', 'p2', 'p3', 'p4', 'p5']) await store.markSubmitted(proof, 1, run, PROCESS_A);
+      await store.close();
+
+      const t = await hostWith({}, { dataFolder: folder });
+      const ghost = await t.client.show_run({ run });
+      expect(ghost).toMatchObject({ state: 'interrupted', wall_ns: last - 10e6 });
+      expect(ghost.proofs.map((proof) => proof.outcome)).toEqual(['valid', 'valid', 'valid', 'valid', 'interrupted']);
+      expect(ghost.s_per_proof_detail).toMatchObject({ n: 4, value: 0.12 });
+      expect([bystander.exitCode, bystander.signalCode]).toEqual([null, null]);
+    } finally {
+      bystander.kill('SIGKILL');
     }
   });
 });
