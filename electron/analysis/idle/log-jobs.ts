@@ -46,8 +46,8 @@ export class LogJobs {
     if (kind === CODE.call_started) part.calledNs = t;
     if (!job || job.lost || job.device !== device || job.worker !== worker) {
       if (kind === CODE.put_down || kind === CODE.lock_released) device.unmatched += 1;
-      // Its pick-up is missing, its call is not.
-      if (kind === CODE.put_down && !job) this.#endLegacy(device, part, t);
+      // Its pick-up is missing, or its partition has ended before: the call and its end are there.
+      if (kind === CODE.put_down && (!job || (job.device === device && job.worker === worker))) this.#endLegacy(device, part, t);
       return;
     }
     if (kind === CODE.lock_granted) job.lockNs = t;

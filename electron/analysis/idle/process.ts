@@ -265,7 +265,7 @@ export class ProcessPart {
         device.endCopy(worker, extra as number, t);
         break;
       case CODE.wait_started:
-        if (busy) device.waits.push({ worker, wait: extra as string });
+        if (busy) device.startWait(worker, extra as string);
         break;
       case CODE.wait_ended:
         device.endWait(worker, extra as string);

@@ -98,7 +98,8 @@ export class DeviceWorkers {
 
   /** Picks `part` up: what it had and did not put down never ended. */
   pickUp(worker: Worker, part: Part, state: number, t: Nanoseconds): void {
-    if (worker.part !== part) {
+    const isOther = worker.part !== part;
+    if (isOther) {
       if (isBusy(worker)) this.account.paint('unknown', worker.changedNs, t, null);
       this.#leaveDevice(worker);
       this.#letGo(worker, t);
@@ -106,7 +107,7 @@ export class DeviceWorkers {
     worker.part = part;
     worker.pickedNs = t;
     worker.calledNs = Number.NaN;
-    this.change(worker, state, t, true);
+    this.change(worker, state, t, isOther);
   }
 
   change(worker: Worker, state: number, t: Nanoseconds, always = false): void {
@@ -217,6 +218,13 @@ export class DeviceWorkers {
     const startNs = this.#endCopy(worker, stream);
     if (startNs === null) this.unmatched += 1;
     else this.sums.copy.add(startNs, t);
+  }
+
+  /** One that begins again takes the place of the first. */
+  startWait(worker: Worker, wait: string): void {
+    const at = this.waits.findIndex((one) => one.worker === worker && one.wait === wait);
+    if (at >= 0) this.waits.splice(at, 1);
+    this.waits.push({ worker, wait });
   }
 
   endWait(worker: Worker, wait: string): void {
