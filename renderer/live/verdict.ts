@@ -87,7 +87,7 @@ export function actAgainst(cause: Cause, scheduler: Scheduler, memoryBound: bool
       const ordinal = `a ${ORDINALS[workers - 1]} GPU worker`;
       // Under a lock that covers the whole job a further worker only waits: the lock has to let go of prepare and finish, too.
       if (scheduler.lock_scope === 'job') {
-        return { change: { gpu_workers: workers, lock_scope: 'kernels' }, words: `${ordinal}, with the lock on the kernels alone` };
+        return { change: { gpu_workers: workers, lock_scope: 'kernels' }, words: `${ordinal} with the lock on the kernels alone` };
       }
       return { change: { gpu_workers: workers }, words: ordinal };
     }

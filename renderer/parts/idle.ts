@@ -106,7 +106,7 @@ export function spanWords(account: IdleAccount, ended: boolean): string {
   if (account.proofs !== null) return `of ${partSeconds(account.lengthNs)}\u00a0s/proof`;
   const length =
     account.lengthNs < 60e9
-      ? `${(account.lengthNs / 1e9).toFixed(account.lengthNs < 10e9 ? 1 : 0)}\u00a0s`
+      ? `${(account.lengthNs / 1e9).toFixed(account.lengthNs < 1e9 ? 2 : account.lengthNs < 10e9 ? 1 : 0)}\u00a0s`
       : formatDuration(account.lengthNs);
   return ended ? `of ${length}` : `of ${length} so far`;
 }

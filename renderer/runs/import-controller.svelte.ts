@@ -27,6 +27,8 @@ export interface ImportEntry {
 }
 
 const LONGEST_NAME = 200;
+/** What every door takes, with room for base64 and the rest of the call. */
+const LEAST_PIECE_BYTES = 32 * 1024;
 
 export class ImportController {
   entries = $state.raw<readonly ImportEntry[]>([]);
@@ -37,6 +39,7 @@ export class ImportController {
   #next = 1;
   #running = false;
   #stopping = false;
+  #pieceBytes = PIECE_BYTES;
   #onDone: () => void;
 
   /** `onDone` is called after each file that the host has taken. */
@@ -90,16 +93,29 @@ export class ImportController {
     this.#running = false;
   }
 
+  /** Null: this door takes only smaller pieces; none of these bytes was taken. */
+  async #sendPiece(id: string, bytes: Uint8Array): Promise<ImportProgress | null> {
+    try {
+      return await this.#link.client.import_piece({ import: id, base64: toBase64(bytes) });
+    } catch (error) {
+      if (toFailure(error).code !== 'too_large' || this.#pieceBytes <= LEAST_PIECE_BYTES) throw error;
+      this.#pieceBytes = LEAST_PIECE_BYTES;
+      return null;
+    }
+  }
+
   async #send(key: number, file: SourceFile): Promise<void> {
     const { client } = this.#link;
     this.#set(key, { state: 'sending' });
     let id: string | null = null;
     try {
       ({ import: id } = await client.import_begin({ name: file.name.slice(-LONGEST_NAME) }));
-      for (let at = 0; at < file.size && !this.#stopping; at += PIECE_BYTES) {
-        const bytes = new Uint8Array(await file.slice(at, Math.min(file.size, at + PIECE_BYTES)).arrayBuffer());
-        const progress = await client.import_piece({ import: id, base64: toBase64(bytes) });
-        this.#set(key, { progress, sent: at + bytes.length });
+      for (let at = 0; at < file.size && !this.#stopping;) {
+        const bytes = new Uint8Array(await file.slice(at, Math.min(file.size, at + this.#pieceBytes)).arrayBuffer());
+        const progress = await this.#sendPiece(id, bytes);
+        if (progress === null) continue;
+        at += bytes.length;
+        this.#set(key, { progress, sent: at });
       }
       const stopped = this.#stopping;
       this.#set(key, { state: 'closing' });

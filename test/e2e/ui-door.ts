@@ -1,14 +1,13 @@
 /**
  * A door for UI tests: serves the built page under the page's real content policy and speaks the web door's protocol (POST /session,
- * POST /api/<call>, WebSocket /live), answered by a FakeTransport. Not a door to run anything behind: it guards nothing.
+ * POST /api/<call>, WebSocket /live), answered by any transport: a scripted one, or a real host's socket. Not a door to run anything behind: it guards nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { isCallName } from '../../electron/contract/api.ts';
-import type { FakeTransport } from '../support/fake-transport.ts';
+import { isCallName, type Transport } from '../../electron/contract/api.ts';
 
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
@@ -36,7 +35,6 @@ export function buildPage(): void {
 
 export interface UiDoor {
   origin: string;
-  transport: FakeTransport;
   /** `CODE` once; afterwards only the token counts. */
   link(): string;
   /** Cuts every live socket; with `deaf`, refuses all that comes after until `hear`. */
@@ -47,7 +45,7 @@ export interface UiDoor {
   close(): Promise<void>;
 }
 
-export async function openUiDoor(transport: FakeTransport): Promise<UiDoor> {
+export async function openUiDoor(transport: Transport): Promise<UiDoor> {
   let known = true;
   let deaf = false;
   let codes = 0;
@@ -119,7 +117,6 @@ export async function openUiDoor(transport: FakeTransport): Promise<UiDoor> {
 
   return {
     origin,
-    transport,
     link: () => {
       const code = `code-${++codes}`;
       open.add(code);

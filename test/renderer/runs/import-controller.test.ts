@@ -57,6 +57,26 @@ describe('an import', () => {
     expect(transport.inputsOf('import_end')).toEqual([{ import: 'i-1' }, { import: 'i-2' }]);
   });
 
+  test('a door that takes only small pieces gets small ones, and every byte once', async () => {
+    const { transport, controller, settled } = make();
+    const sent: Uint8Array[] = [];
+    transport.answer('import_piece', (input) => {
+      const bytes = fromBase64((input as { base64: string }).base64);
+      if (bytes.length > 48_000) return { ok: false, code: 'too_large', message: 'A body may have 65536 bytes.' };
+      sent.push(bytes);
+      return { ok: true, value: { bytes: bytes.length, lines: 0, events: 0, unparsed: 0, runs: [] } };
+    });
+    const bytes = new Uint8Array(100_000).map((_, index) => (index * 31) & 255);
+    controller.add([file('a.log', bytes)]);
+    await settled();
+    expect(controller.entries[0]).toMatchObject({ state: 'done', sent: 100_000 });
+    expect(Buffer.concat(sent).equals(bytes)).toBe(true);
+    transport.fail('import_piece', 'too_large', 'Nothing fits.');
+    controller.add([file('b.log', bytes)]);
+    await settled();
+    expect(controller.entries[1]).toMatchObject({ state: 'failed', failure: { code: 'too_large' } });
+  });
+
   test('stopped, it keeps what came, ends the import, and drops the files that wait', async () => {
     const { transport, controller, settled } = make();
     const bytes = new Uint8Array(PIECE_BYTES * 3);
