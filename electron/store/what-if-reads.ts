@@ -27,7 +27,8 @@ export function readSimulation(runs: RunReads, input: CheckedInput<'simulate'>):
       scheduler: report.scheduler,
       found: report.found,
       sPerProof: report.s_per_proof,
-      mostProofs: report.s_per_proof_detail.too_few_below >> 1,
+      // Of a log that is 2j + 1 with j as it was seen.
+      mostProofs: (report.s_per_proof_detail.too_few_below - 1) / 2,
     },
     rest,
   );

@@ -174,7 +174,8 @@ describe.skipIf(!hasProver)('the what-if (needs the built prover)', () => {
     const rows = predictRows(runs, ids, specs, 2);
     const text = [
       'Circuit `sha256`, 20,000 constraints, 6 proofs of 4 partitions, two CPU cores that other work shared while this was measured. The “device” is the same two cores that',
-      'synthesis, prepare and finish run on, so every stage slows every other, also those of the second worker; the model knows only what syntheses do.',
+      'synthesis, prepare and finish run on, so every stage slows every other, also those of the second worker; the model knows only what syntheses do. The last row is the',
+      'first scheduler measured once more: what it differs from the first row is the machine’s doing, and no error below that means anything.',
       '',
       markdownTable(HEADER, rows.map(({ cells }) => cells)),
     ].join('\n'); // prettier-ignore
