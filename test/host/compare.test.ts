@@ -75,7 +75,7 @@ describe('compare', () => {
 
   it('takes a program that has the prover’s old number for what it is: another one', async () => {
     const folder = makeTempFolder('ghost');
-    const bystander = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' });
+    const bystander = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore', detached: true });
     try {
       const store = await openStore({ folder, clock: workerClock });
       const { run } = await store.createRun({
