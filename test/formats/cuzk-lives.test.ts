@@ -188,6 +188,20 @@ describe('lock windows', () => {
     expect(windows(waited)).toEqual([['a', 105, 305], ['b', 323, 373]]); // prettier-ignore
   });
 
+  it('the earlier call fits the end, but the lock was granted too late for it', () => {
+    const stamp = (ms: number) => line(ms, 'SYNTH_START', `s${ms}`, 'partition=0');
+    const told = read(call(100, 'a', 0) + call(180, 'b', 1) + stamp(380) + took(10, 195) + stamp(390) + gave(100, 305) + stamp(900));
+    expect(windows(told)).toEqual([['b', 385, 485]]);
+  });
+
+  it('a call whose end would lie long before the line is not the one: it failed, and has no end', () => {
+    const told = read(
+      call(100, 'failed', 0) + call(1_000, 'b', 1) + line(1_190, 'SYNTH_START', 'c', 'partition=0') + gave(190, 200) + line(1_210, 'SYNTH_START', 'd', 'partition=0'),
+    ); // prettier-ignore
+    expect(windows(told)).toEqual([['b', 1_010, 1_200]]);
+    expect(spansOf(told.last, 'picked_up', 'put_down').open).toEqual(['failed.0', 'b.0']);
+  });
+
   it('none fits: not recorded, and told', () => {
     const told = read(
       call(100, 'a', 0) +
