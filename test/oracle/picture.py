@@ -187,13 +187,14 @@ class Picture:
             return
         if name in SPANS:
             key = self.key(event)
-            for span in [one for one in self.open if (one[0], one[1]) == ("kernel", key) and name == "kernel_started"]:
+            for span in [one for one in self.open if (one[0], one[1]) == (SPANS[name], key)]:
                 self.open.remove(span)  # begins again: the end of the first never came
-                self.lose_end(span, None)
+                if span[0] == "kernel":
+                    self.lose_end(span, None)
             self.open.append((SPANS[name], key, worker.device, event["worker"], t, index, event))
         elif name in SPAN_ENDS:
             key = self.key(event)
-            for span in reversed(self.open):
+            for span in self.open:
                 if (span[0], span[1]) == (SPAN_ENDS[name], key):
                     self.open.remove(span)
                     self.close(span, t, index)
