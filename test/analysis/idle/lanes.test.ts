@@ -216,6 +216,23 @@ test('handoff: the lock is free and the one who waits has not got it yet', () =>
   expect(idle('A a\nA.0 w0 KKff..\nA.1 w1 wwwwKK', { workers: 2 })).toEqual({ kernel: 4, handoff: 2 });
 });
 
+test('two workers, scope job: who waits for a lock that is held waits for prepare and finish of the other', () => {
+  const picture = `
+    A       a
+    A.0 w0  ppKKff
+    A.1 w1  wwwwwwppKK`;
+  expect(idle(picture, { scope: 'job', workers: 2 })).toEqual({ preamble: 4, kernel: 4, epilogue: 2 });
+});
+
+test('dispatch: a partition is ready and a worker is free, while another finishes', () => {
+  const picture = `
+    A       a
+    A.0 w0  KKfffff
+    A.1 s0  Sqqqq
+    A.1 w1  .....K`;
+  expect(idle(picture, { workers: 2 })).toEqual({ kernel: 3, dispatch: 3, no_work: 1 });
+});
+
 test('fault: every worker is dead; a new one takes the slot', () => {
   expect(idle('A a\nA.0 w0 KKX\nA.1 w1 ......K\nprocess r======e')).toEqual({ kernel: 1, unknown: 2, fault: 4 });
 });

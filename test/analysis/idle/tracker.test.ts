@@ -20,7 +20,7 @@ const WORKER_KINDS: EventName[] = [
 const LOG_KINDS: EventName[] = ['picked_up', 'call_started', 'lock_granted', 'lock_released', 'put_down', 'put_down'];
 
 interface Step {
-  does: 'event' | 'loss' | 'state' | 'restart' | 'end';
+  does: 'event' | 'loss' | 'state' | 'hold' | 'restart';
   /** ns since the step before, on the time line; lines of the file come up to `late` later. */
   dt: number;
   late: number;
@@ -36,7 +36,7 @@ interface Step {
 const step: fc.Arbitrary<Step> = fc.record({
   does: fc.oneof(
     { weight: 30, arbitrary: fc.constant('event' as const) },
-    { weight: 2, arbitrary: fc.constantFrom('loss' as const, 'state' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('loss' as const, 'state' as const, 'hold' as const) },
     { weight: 1, arbitrary: fc.constantFrom('restart' as const) },
   ),
   dt: fc.nat(4),
@@ -56,6 +56,7 @@ type Line =
   | { is: 'event'; event: TimelineEvent }
   | { is: 'loss'; tFrom: number }
   | { is: 'state'; state: StateLine }
+  | { is: 'hold'; fromNs: number; toNs: number | null }
   | { is: 'end'; endT: number };
 /** `markNs`: after this line everything before it is told. */
 type Told = Line & { markNs: number };
@@ -67,6 +68,7 @@ function makeLines(steps: Step[], isLog: boolean, fromStart: boolean): Told[] {
   let seq = 0;
   let waiting: { at: number; event: TimelineEvent }[] = [];
   let markNs = 0;
+  let heldFrom: number | null = null;
   const tell = (line: Line) => told.push({ ...line, markNs });
   const flush = (upToNs: number) => {
     waiting.sort((a, b) => a.at - b.at);
@@ -93,6 +95,10 @@ function makeLines(steps: Step[], isLog: boolean, fromStart: boolean): Told[] {
     } else if (one.does === 'loss') {
       flush(nowNs);
       tell({ is: 'loss', tFrom: Math.max(0, markNs - startNs) });
+    } else if (one.does === 'hold') {
+      flush(nowNs);
+      tell(heldFrom === null ? { is: 'hold', fromNs: nowNs, toNs: null } : { is: 'hold', fromNs: heldFrom, toNs: nowNs });
+      heldFrom = heldFrom === null ? nowNs : null;
     } else if (one.does === 'state') {
       flush(Number.POSITIVE_INFINITY);
       markNs = nowNs;
@@ -151,6 +157,8 @@ function batchOf(lines: Told[], engine: string, scheduler: typeof SCHEDULER, hor
     if (line.is === 'begin') analysis.beginProcess(helloAt(line.startNs), 0, line.fromStart);
     else if (line.is === 'event') analysis.take(line.event);
     else if (line.is === 'end') analysis.endProcess(line.endT);
+    else if (line.is === 'hold' && (line.toNs !== null || !isEndedLater(lines, index, line.fromNs)))
+      analysis.takeHold(line.fromNs, line.toNs);
     else if (line.is === 'loss') {
       const later = lines.slice(index).find(({ is }) => is === 'state' || is === 'end');
       const state = later?.is === 'state' ? later.state : null;
@@ -158,6 +166,10 @@ function batchOf(lines: Told[], engine: string, scheduler: typeof SCHEDULER, hor
     }
   });
   return analysis.build({ run: 'r1', state: 'running', engine, scheduler, proofsInFlight: 1 }, horizonNs);
+}
+
+function isEndedLater(lines: Told[], index: number, fromNs: number): boolean {
+  return lines.slice(index + 1).some((line) => line.is === 'hold' && line.fromNs === fromNs);
 }
 
 function checkFinal(before: DeviceFigures[], now: DeviceFigures[]): void {
@@ -185,6 +197,7 @@ function checkLines(lines: Told[], engine: string, scope: 'job' | 'kernels'): vo
     else if (line.is === 'event') tracker.take(line.event);
     else if (line.is === 'state') tracker.takeState(line.state);
     else if (line.is === 'end') tracker.endProcess(line.endT);
+    else if (line.is === 'hold') tracker.takeHold(line.fromNs, line.toNs);
     else tracker.takeLoss({ tFrom: line.tFrom, tTo: line.tFrom, count: 1, healedT: null, state: null });
     const figures = tracker.figures(line.markNs);
     const report = batchOf(lines.slice(0, index + 1), engine, scheduler, line.markNs);
@@ -226,4 +239,20 @@ test('the same of a log that cannot tell, where job spans of one worker overlap'
     fc.property(runs, fc.boolean(), (steps, whole) => checkLines(makeLines(steps, true, whole), 'cuzk', 'kernels')),
     { numRuns: 60 },
   );
+});
+
+test('a loss that is told late: what is not final yet becomes unknown, what is stays', () => {
+  const tracker = new IdleTracker({ engine: 'builtin', scheduler: SCHEDULER, proofsInFlight: 1 });
+  tracker.beginProcess(helloAt(0), 0, true);
+  const key = { proof: 'A', attempt: 1, partition: 0, device: 'gpu0', worker: 0 };
+  tracker.take(eventWith('picked_up', 2, key));
+  tracker.take(eventWith('put_down', 5, key));
+  const before = tracker.figures(10).devices[0] as DeviceFigures;
+  expect(before.final.idle_ns).toMatchObject({ warm_up: 2, preamble: 3 });
+  tracker.takeLoss({ tFrom: 3, tTo: 8, count: 1, healedT: null, state: null });
+  tracker.takeState(makeState(12, 2));
+  const after = tracker.figures(12).devices[0] as DeviceFigures;
+  checkFinal([before], [after]);
+  // 3 to 5 was counted as preamble by then.
+  expect(after.all).toMatchObject({ unknown_ns: 7, idle_ns: { warm_up: 2, preamble: 3 } });
 });
