@@ -45,14 +45,22 @@ const STAGE_NAMES: Partial<Record<TrackedKind, string>> = {
   waiting: 'waits for the lock', prepare: 'prepare', device: 'device', finish: 'finish', copy: 'copy',
 }; // prettier-ignore
 
-export function partsOf(events: number): number {
-  return events <= ONE_FILE_EVENTS ? 1 : Math.ceil(events / EVENTS_PER_PART);
+/** When a run is cut, and after how many of its events. */
+export interface Cut {
+  oneFile: number;
+  perPart: number;
+}
+export const CUT: Cut = { oneFile: ONE_FILE_EVENTS, perPart: EVENTS_PER_PART };
+
+export function partsOf(events: number, cut = CUT): number {
+  return events <= cut.oneFile ? 1 : Math.ceil(events / cut.perPart);
 }
 
 export class ChromeWriter implements RunFeed {
   readonly #facts: ExportFacts;
   readonly #write: WriteText;
   readonly #parts: number;
+  readonly #cut: Cut;
   readonly #lanes = new Lanes();
   readonly #laneOf = new Map<Span, Lane>();
   readonly #names = new Map<string, string>();
@@ -71,10 +79,11 @@ export class ChromeWriter implements RunFeed {
   #isFirst = true;
 
   /** `events`: of the run; decides the number of parts. */
-  constructor(facts: ExportFacts, events: number, write: WriteText) {
+  constructor(facts: ExportFacts, events: number, write: WriteText, cut = CUT) {
+    this.#cut = cut;
     this.#facts = facts;
     this.#write = write;
-    this.#parts = partsOf(events);
+    this.#parts = partsOf(events, cut);
   }
 
   beginProcess(hello: EventOf<'hello'>, originT: Nanoseconds): void {
@@ -90,7 +99,7 @@ export class ChromeWriter implements RunFeed {
   }
 
   take(event: TimelineEvent): void {
-    const part = Math.min(Math.floor(this.#count / EVENTS_PER_PART), this.#parts - 1);
+    const part = Math.min(Math.floor(this.#count / this.#cut.perPart), this.#parts - 1);
     if (part !== this.#part) {
       this.#closePart();
       this.#part = part;
