@@ -1,8 +1,11 @@
 /**
- * Records one proof of a running host for `npm run dev:replay`: the live feed with its pace, and the answers that the screens ask for.
+ * Records a few proofs of a running host for `npm run dev:replay`: the live feed with its pace, and the answers that the screens ask for.
  *
  *   node test/support/record-run.ts DATA_FOLDER > test/fixtures/replay/proof.ndjson
  */
+import { CAUSES } from '../../electron/contract/idle.ts';
+import type { SimulationReport } from '../../electron/contract/what-if.ts';
+import { actAgainst } from '../../renderer/live/verdict.ts';
 import { createClient } from '../../electron/contract/client.ts';
 import type { LiveMessage } from '../../electron/contract/live.ts';
 import { connectToHost } from '../../electron/doors/socket/client.ts';
@@ -18,8 +21,8 @@ transport.live(
   (message) => feed.push({ at: Math.round(performance.now() - begunMs), message }),
   () => {},
 );
-const { proofs } = await client.prove({});
-const proof = proofs[0] ?? '';
+const { proofs } = await client.prove({ circuit: 'squarings', constraints: 3000, partitions: 4, count: 7 });
+const proof = proofs.at(-1) ?? '';
 for (;;) {
   await new Promise((resolve) => setTimeout(resolve, 500));
   const { summary } = await client.show_proof({ proof });
@@ -35,8 +38,21 @@ const answers = {
   show_proof: Object.fromEntries(
     await Promise.all(listed.proofs.map(async (summary) => [summary.proof, await client.show_proof({ proof: summary.proof })] as const)),
   ),
+  idle: Object.fromEntries(await Promise.all(runs.map(async ({ run }) => [run, await client.idle({ run })] as const))),
+  gaps: Object.fromEntries(await Promise.all(runs.map(async ({ run }) => [run, await client.gaps({ run, min_ns: 10_000_000 })] as const))),
+  simulate: await simulateActs(),
   show_config: { values: [] },
 };
+/** What the verdict line may ask of the recorded run. */
+async function simulateActs(): Promise<Record<string, SimulationReport>> {
+  const scheduler = runs[0]?.scheduler;
+  const found: Record<string, SimulationReport> = {};
+  for (const cause of scheduler ? CAUSES : []) {
+    const change = scheduler && actAgainst(cause, scheduler, false)?.change;
+    if (change) found[JSON.stringify(change)] ??= await client.simulate({ run: runs[0]?.run, change });
+  }
+  return found;
+}
 // What names this machine or its folders does not belong in a recording.
 const text = [{ answers }, ...feed].map((line) =>
   JSON.stringify(line, (key, value: unknown) =>

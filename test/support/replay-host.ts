@@ -30,6 +30,9 @@ export function readRecording(file: string): Recording {
   return { answers, feed: rest.map((line) => JSON.parse(line) as Recording['feed'][number]) };
 }
 
+/** Recorded once for each run, each proof, or (what-if) each change. */
+const KEYED: readonly CallName[] = ['show_run', 'show_proof', 'idle', 'gaps', 'simulate'];
+
 /** The recorded status, with the note that it is one. */
 function noted(status: HostStatus): HostStatus {
   return { ...status, notices: [{ id: 1, severity: 'info', code: 'info', message: NOTE, wallMs: status.prover.sinceMs }] };
@@ -45,11 +48,16 @@ export function createReplayHost(recording: Recording, speed = 1): Host {
     if (name === 'status') return noted(lastStatus.status);
     if (CALLS[name].changes) throw new InterlockError('backend_unavailable', NOTE);
     const found = recording.answers[name] as Record<string, unknown> | undefined;
-    if (name !== 'show_run' && name !== 'show_proof') {
+    if (!KEYED.includes(name)) {
       if (found) return found;
       throw new InterlockError('not_found', `${name} was not recorded.`);
     }
-    const key = input['run'] === 'last' ? Object.keys(found ?? {})[0] : (input['run'] ?? input['proof']);
+    const key =
+      name === 'simulate'
+        ? JSON.stringify(input['change'] ?? {})
+        : input['run'] === 'last'
+          ? Object.keys(found ?? {})[0]
+          : (input['run'] ?? input['proof']);
     const value = key === undefined ? undefined : found?.[key];
     if (value === undefined) throw new InterlockError('not_found', `${key} was not recorded.`);
     return value;
