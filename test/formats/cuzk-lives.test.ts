@@ -116,6 +116,26 @@ describe('engines', () => {
     expect(part.process?.hello.devices).toMatchObject([{ device: 'gpu0' }]);
   });
 
+  it('what was before a log that begins in mid-life is not told of; an engine that works is ready', () => {
+    const told = read(whole(7_000_000, 'a'));
+    expect(told.last.process).toMatchObject({ startedSeq: 1, startedT: 7_000_000e6 });
+    expect(told.last.events.slice(0, 3).map(({ e, t }) => [e, t])).toEqual([['hello', 0], ['run_started', 7_000_000e6], ['ready', 7_000_000e6]]); // prettier-ignore
+    expect(read(START + whole(100, 'a')).last.process).toMatchObject({ startedSeq: 1, startedT: 0 });
+    expect(of(read(fixture('gw1a')).last, 'ready').map(({ t }) => t)).toEqual([118_000]);
+  });
+
+  it('a proof that failed ends when its last partition is off its worker', () => {
+    const run = read(fixture('fewparts')).last;
+    const [failed] = of(run, 'proof_ended');
+    expect(of(run, 'stage_failed').map(({ t, partition }) => [t, partition])).toEqual([[5_190_104_000, 2], [5_190_388_000, 3]]); // prettier-ignore
+    expect(failed).toMatchObject({ outcome: 'failed', t: 23_569_000_000, message: 'partition 2 >= vanilla_proofs.len() 2' });
+    // Where the log ends before that, it has failed all the same.
+    const bytes = fixture('fewparts');
+    const cut = read(bytes.subarray(0, bytes.indexOf('CUZK_TIMING: mutex_held')));
+    expect(verdicts(cut.last)).toEqual(['porep-1000-1 1 failed synthesis_failed']);
+    expect(spansOf(cut.last, 'picked_up', 'put_down').open).toEqual(['porep-1000-1.0']);
+  });
+
   it('a first half of a log gives the same run, process and events as far as it goes', () => {
     for (const name of ['gw2a', 'fail', 'sigint', 'nosplit-stderr']) {
       const bytes = fixture(name);

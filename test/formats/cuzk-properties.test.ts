@@ -122,8 +122,8 @@ describe('constant memory', () => {
     const all = read(text);
     result.events = all.last.events.length;
     result.runs = all.runs.length;
-    // hello, run_started, and proof_named, synthesis_started, queued, call_started of each.
-    expect(result).toEqual({ events: 2 + 4 * 20_000, runs: 1 });
+    // hello, run_started, ready, and proof_named, synthesis_started, queued, call_started of each.
+    expect(result).toEqual({ events: 3 + 4 * 20_000, runs: 1 });
   });
 });
 

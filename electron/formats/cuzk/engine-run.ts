@@ -29,6 +29,8 @@ export interface RunStart {
   process: string;
   clock: WallClock;
   settings: Settings;
+  /** Where the log begins in mid-life: what was before is not told of. 0 where it has the engine's start. */
+  fromNs: Nanoseconds;
 }
 
 export class EngineRun {
@@ -82,6 +84,7 @@ export class EngineRun {
         this.#stamp(t, MS, null);
         const stepNs = this.#clock.check(t);
         if (stepNs !== null) this.#step(t, stepNs);
+        this.#ready(t);
         const part = this.#work.take(item, t, source);
         if (!part) return;
         if (part.stage === STAGE.queued) this.#results.settle(part.attempt);
@@ -108,6 +111,7 @@ export class EngineRun {
     this.#locks.end();
     const out = this.#out;
     if (this.#dropped) this.#tellDropped(out.maxT);
+    this.#results.endAll(out.maxT);
     tellLost(this.#work, this.#results, out, (source, problem) => this.#sink.problem(problemOf(source, 'lost_work', problem)));
     const isOpen = [...this.#jobs.attempts()].some((attempt) => attempt.outcome === null);
     const state: RunState = failure !== null ? 'failed' : isOpen ? 'interrupted' : 'finished';
@@ -117,7 +121,7 @@ export class EngineRun {
     this.#sink.endRun({ state, endedBy: failure ?? endedBy });
   }
 
-  #begin({ uid, process, settings }: RunStart, devices: readonly string[]): void {
+  #begin({ uid, process, settings, fromNs }: RunStart, devices: readonly string[]): void {
     const wallNs = this.#clock.zeroNs;
     this.#sink.beginRun({
       uid, originRun: null, engine: 'cuzk', backend: 'cuda', emulate: null, scheduler: null, found: { ...settings.found }, startedWallNs: wallNs,
@@ -131,10 +135,10 @@ export class EngineRun {
       })),
       grace_ns: 0, host_cpus: 0, memory_total_bytes: 0,
     }; // prettier-ignore
-    this.#sink.beginProcess({ hello, seqFrom: 0, startedSeq: 1, startedT: 0 });
+    this.#sink.beginProcess({ hello, seqFrom: 0, startedSeq: 1, startedT: fromNs });
     const { seq: _, t, e, ...fields } = hello;
     this.#out.emit(e, t, fields);
-    this.#out.emit('run_started', 0, { run: uid, scheduler: null, emulate: null });
+    this.#out.emit('run_started', fromNs, { run: uid, scheduler: null, emulate: null });
   }
 
   #tracing(item: TracingItem, source: Source): void {
@@ -149,6 +153,7 @@ export class EngineRun {
     this.#stamp(t, 1_000, worker === null ? null : { worker, partition: numberOf(message, 'partition'), lateMs });
     if (target === 'cuzk_core::engine') this.#engine(item, t, source);
     else if (target === 'cuzk_core::scheduler') {
+      this.#ready(t);
       if (message.startsWith('job enqueued')) this.#results.accept(item, t);
       else if (message.startsWith('job dequeued')) this.#results.dequeue(item, t);
     } else if (target === 'cuzk_core::srs_manager') this.#params.take(message, t);
@@ -157,12 +162,17 @@ export class EngineRun {
   }
 
   #daemon({ message, level }: TracingItem, t: Nanoseconds, source: Source): void {
-    if (message.startsWith('cuzk-daemon ready') && !this.#isReady) {
-      this.#isReady = true;
-      this.#out.emit('ready', t, {});
-    } else if (message.startsWith('received SIG')) {
+    if (message.startsWith('cuzk-daemon ready')) this.#ready(t);
+    else if (message.startsWith('received SIG')) {
       this.#note(source, 'the daemon was told to stop: running work is answered, later calls may hang');
     } else if (level === 'ERROR') this.#note(source, message);
+  }
+
+  /** At the latest when it works, should the log lack the line. */
+  #ready(t: Nanoseconds): void {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    this.#out.emit('ready', t, {});
   }
 
   #engine(item: TracingItem, t: Nanoseconds, source: Source): void {
@@ -210,12 +220,13 @@ export class EngineRun {
     const part = this.#find(job, partition, STAGE.picked);
     if (!part) return;
     this.#work.putDown(part, t);
-    if (!part.hasEnded) this.#results.endPart(part, t, 'cancelled');
+    this.#results.letGo(part, t);
   }
 
   #discard(job: string, partition: number, t: Nanoseconds): void {
+    this.#returned(job, partition, t);
     const part = this.#find(job, partition, STAGE.down);
-    if (part && !part.hasEnded) this.#results.endPart(part, t, 'cancelled');
+    if (part) this.#results.letGo(part, t);
   }
 
   /** The only line of the end of a native call that is run whole, or of any where standard error is missing. */

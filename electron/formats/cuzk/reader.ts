@@ -163,12 +163,15 @@ class CuzkReader implements ImportReader {
     this.#hasTracing = false;
     const first = held[0];
     const start = this.#start ?? { words: first ? wordsOf(first) : '', wallUs: anchorUs ?? loggersZero(held) ?? stdoutZero(held) };
+    const isWhole = this.#start !== null;
     this.#start = null;
     const times = (this.#names.get(start.words) ?? 0) + 1;
     if (this.#names.size < MAX_NAMES) this.#names.set(start.words, times);
     const name = times === 1 ? start.words : `${start.words} (${times})`;
+    const clock = new WallClock(start.wallUs);
     this.#run = new EngineRun(this.#sink, {
-      uid: fnv128(`cuzk run ${name}`), process: uuidOf(`cuzk process ${name}`), clock: new WallClock(start.wallUs), settings: this.#settings,
+      uid: fnv128(`cuzk run ${name}`), process: uuidOf(`cuzk process ${name}`), clock, settings: this.#settings,
+      fromNs: isWhole ? 0 : firstNs(held, start.wallUs),
     }); // prettier-ignore
     for (const { item, source } of held) this.#run.take(item, source);
   }
@@ -219,4 +222,13 @@ function stdoutZero(held: readonly Held[]): number | null {
   const hasTimeline = held.some(({ item }) => item.is === 'timeline');
   const first = held[0]?.item;
   return !hasTimeline && first?.is === 'tracing' ? first.wallUs : null;
+}
+
+/** Of a log that begins in mid-life: its first instant. */
+function firstNs(held: readonly Held[], zeroUs: number | null): number {
+  for (const { item } of held) {
+    if (item.is === 'timeline' || item.is === 'unknown') return item.ms * 1_000_000;
+    if (item.is === 'tracing' && zeroUs !== null) return Math.max(0, item.wallUs - zeroUs) * 1_000;
+  }
+  return 0;
 }

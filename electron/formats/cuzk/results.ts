@@ -36,6 +36,8 @@ export class Results {
   /** Put down, without a result yet. */
   #finished: Part[] = [];
   #completions: Completion[] = [];
+  /** Failed, and some of their partitions are still at work. */
+  readonly #failed = new Map<Attempt, { code: string; message: string }>();
 
   constructor(run: string, out: Emitter, jobs: Jobs, circuits: Circuits, work: Work) {
     this.#run = run;
@@ -86,7 +88,7 @@ export class Results {
   /** After GPU_END of a proof of one circuit; its result may have come before. */
   finish(part: Part, t: Nanoseconds): void {
     const { outcome } = part.attempt;
-    if (outcome === 'failed' && !part.hasEnded) this.endPart(part, t, 'cancelled');
+    if (outcome === 'failed') this.letGo(part, t);
     if (outcome !== null || !isOneCircuit(part.attempt.kind)) return;
     const index = this.#completions.findIndex((completion) => fits(completion, part));
     const completion = this.#completions[index];
@@ -178,8 +180,32 @@ export class Results {
       this.#out.emit('stage_failed', t, { ...idsOf(part), stage, code, message: cut(text) });
       this.endPart(part, t, 'failed');
     }
-    if (attempt.outcome === null) this.end(attempt, t, 'failed', code, text);
+    if (attempt.outcome === null) {
+      attempt.outcome = 'failed';
+      this.#failed.set(attempt, { code, message: text });
+    }
+    this.#endFailed(attempt, t);
     return true;
+  }
+
+  /** A partition of a proof that failed is off its worker, its result thrown away. */
+  letGo(part: Part, t: Nanoseconds): void {
+    if (!part.hasEnded) this.endPart(part, t, 'cancelled');
+    this.#endFailed(part.attempt, t);
+  }
+
+  /** The log, or the engine's life, is over. */
+  endAll(t: Nanoseconds): void {
+    for (const [attempt, { code, message }] of [...this.#failed]) this.end(attempt, t, 'failed', code, message);
+  }
+
+  /** A proof that failed ends when nothing of it is at work any more: the daemon answers at once, and lets its workers finish. */
+  #endFailed(attempt: Attempt, t: Nanoseconds): void {
+    const failed = this.#failed.get(attempt);
+    if (!failed) return;
+    const isAtWork = [...attempt.parts.values()].some((part) => part.stage > STAGE.none && part.stage < STAGE.down && !part.hasEnded);
+    if (isAtWork && this.#failed.size <= MAX_BETWEEN) return;
+    this.end(attempt, t, 'failed', failed.code, failed.message);
   }
 
   endPart(part: Part, t: Nanoseconds, outcome: string): void {
@@ -189,6 +215,7 @@ export class Results {
 
   end(attempt: Attempt, t: Nanoseconds, outcome: string, code: string | null, message: string | null): void {
     attempt.outcome = outcome;
+    this.#failed.delete(attempt);
     if (outcome === 'valid') for (const part of attempt.parts.values()) if (!part.hasEnded) this.endPart(part, t, 'valid');
     const { proof, attempt: number } = attempt;
     this.#out.emit('proof_ended', t, {
