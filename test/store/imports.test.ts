@@ -2,6 +2,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { TimelineEvent } from '../../electron/contract/timeline-events.ts';
+import { PIECE_BYTES } from '../../electron/contract/transfer.ts';
 import { ALONE_MS } from '../../electron/store/imports.ts';
 import { openImports, makeRunFile, UID } from '../support/imports.ts';
 import { makeEvent, makeRun, PROCESS_A, PROCESS_B, SCHEDULER } from '../support/journal.ts';
@@ -78,13 +79,18 @@ test('cut in the middle of the packing: what came before is kept, and that it wa
 });
 
 test('a bomb costs time, not memory', async () => {
-  const bomb = gzipSync(Buffer.alloc(64 * 2 ** 20, 'x !\n'), { level: 9 });
+  const bomb = gzipSync(Buffer.alloc(64 * 2 ** 20, `${'x'.repeat(1021)} !\n`), { level: 9 });
   const { importAll } = openImports();
   const before = process.memoryUsage().rss;
   const report = await importAll(bomb);
-  expect(report).toMatchObject({ run: null, bytes: 64 * 2 ** 20, unparsed: 16 * 2 ** 20 });
-  expect([report.problems.length, report.more_problems]).toEqual([1001, 16 * 2 ** 20 - 1000]);
+  expect(report).toMatchObject({ run: null, bytes: 64 * 2 ** 20, unparsed: 65_536 });
+  expect([report.problems.length, report.more_problems]).toEqual([1001, 65_536 - 1000]);
   expect((process.memoryUsage().rss - before) / 2 ** 20).toBeLessThan(300);
+});
+
+test('a piece that is too large is refused', async () => {
+  const { begin, piece } = openImports();
+  await expect(piece(begin(), Buffer.alloc(PIECE_BYTES + 1))).rejects.toMatchObject({ code: 'too_large' });
 });
 
 test('other packings, nothing and nonsense are named', async () => {
