@@ -50,7 +50,7 @@ export class LogJobs {
       if (kind === CODE.put_down && (!job || (job.device === device && job.worker === worker))) this.#endLegacy(device, part, t);
       return;
     }
-    if (kind === CODE.lock_granted) job.lockNs = t;
+    if (kind === CODE.lock_granted && Number.isNaN(job.releasedNs)) job.lockNs = t;
     else if (kind === CODE.lock_released) this.#release(job, t);
     else if (kind === CODE.put_down) this.#putDown(job, t);
   }
@@ -99,7 +99,6 @@ export class LogJobs {
   #pickUp(device: DeviceWorkers, part: Part, worker: number, t: Nanoseconds): void {
     const before = this.#open.get(part);
     if (before) this.#giveUp(before, t);
-    part.calledNs = Number.NaN;
     this.#open.set(part, {
       part, device, worker, startNs: t, lockNs: Number.NaN, releasedNs: Number.NaN, nextNs: Number.NaN,
       lost: false,
