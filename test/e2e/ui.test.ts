@@ -83,6 +83,23 @@ describe.skipIf(findChromium() === null)('the screens (needs a Chromium)', () =>
     expect([...bottoms].sort((a, b) => a - b)).toEqual(bottoms);
   });
 
+  test('the bar’s lengths are the account’s: no label or edge makes a short part longer', async () => {
+    for (const name of ['live-cpu', 'run']) {
+      const staged = await stage(browser, { ...named(name), press: [] }, { theme: 'dark', width: 1280, height: 800 });
+      await staged.page.locator('[role=img][aria-label*="kernels"] .piece').first().waitFor();
+      const off = await staged.page.evaluate(() =>
+        [...document.querySelectorAll<HTMLElement>('[role=img] > .piece')].flatMap((piece) => {
+          const share = parseFloat(piece.style.width) / 100;
+          const px = piece.parentElement!.getBoundingClientRect().width * share;
+          const drawn = piece.getBoundingClientRect().width;
+          return Math.abs(drawn - Math.max(1, px)) > 1.5 ? [`${piece.className} ${drawn} instead of ${px}`] : [];
+        }),
+      );
+      expect(off).toEqual([]);
+      await staged.close();
+    }
+  });
+
   test('the code is gone from the address, and the session survives a reload', async () => {
     const staged = await stage(browser, named('live-cpu'), { theme: 'light', width: 1024, height: 640 });
     expect(staged.page.url()).not.toContain('code');
