@@ -85,11 +85,11 @@ def provisional(run, account, device, pieces):
 
 
 def windows_of(run, accounts, device):
-    """Union and sum of closed spans, clipped to the wall."""
+    """Union and sum of closed spans, clipped to the wall and to where their process counts."""
     windows = {}
     for what in ("kernel", "lock", "job", "copy"):
-        spans = [(max(0, start), min(end, run.wall)) for account in accounts for kind, at, start, end in account.closed
-                 if (kind, at) == (what, device)]
+        spans = [(max(0, account.process.counts_from, start), min(end, run.wall)) for account in accounts
+                 for kind, at, start, end in account.closed if (kind, at) == (what, device)]
         windows[what] = {"ns": union(spans), "sum_ns": sum(max(0, end - start) for start, end in spans)}
     if run.is_log:
         if not all(account.is_lock_recorded(device) for account in accounts):
@@ -104,7 +104,7 @@ def union(spans):
 
 
 def legacy(run, accounts, device):
-    """Closed job spans, clipped to the wall; in a log from GPU_START (call_started) on."""
+    """Closed job spans, clipped likewise; in a log from GPU_START (call_started) on."""
     spans = []
     for account in accounts:
         begun = {}
@@ -117,7 +117,7 @@ def legacy(run, accounts, device):
                     begun = {one: start for one, start in begun.items() if one[3] != event["worker"]}
                 begun[key] = t
             elif event["e"] == "put_down" and key in begun:
-                spans.append((max(0, begun.pop(key)), min(t, run.wall)))
+                spans.append((max(0, account.process.counts_from, begun.pop(key)), min(t, run.wall)))
     spans = [(start, end) for start, end in spans if start < end]
     length = max((end for _, end in spans), default=0) - min((start for start, _ in spans), default=0)
     if length <= 0:
@@ -144,7 +144,7 @@ def gaps_of(run, accounts, device, pieces):
                 if y <= start:
                     before = max(running, key=lambda span: (span.end, span.ended))
                 if x == end:
-                    after = min((span for span in running if span.start == end), key=lambda span: span.begun, default=None)
+                    after = max((span for span in running if span.start == end), key=lambda span: (span.end, -span.begun), default=None)
         order = CAUSES + GROUPS
         gaps.append({
             "start_ns": start, "length_ns": end - start, "parts": parts,
