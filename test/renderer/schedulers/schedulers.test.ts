@@ -96,6 +96,33 @@ describe('choosing a scheduler', () => {
     const form = new SchedulerForm(createClient(transport), clock, DEMO_MACHINE, active);
     expect(form.spec()).toEqual({ preset: 'per-partition', order: 'deadline' });
   });
+
+  test('takes a suggestion on top of what is active: what is sent resolves to exactly what was simulated', () => {
+    const active = resolveScheduler({ preset: 'per-partition', order: 'deadline', synthesis_workers: 3 }, DEMO_MACHINE);
+    for (const change of [
+      { gpu_workers: 2, lock_scope: 'kernels' },
+      { gpu_workers: 2 },
+      { synthesis_workers: 4 },
+      { dispatch: 'batch' },
+    ] as const) {
+      const form = new SchedulerForm(createClient(transport), clock, DEMO_MACHINE, active);
+      form.suggest(change);
+      const { preset: _preset, overrides: _overrides, ...settings } = resolveScheduler(form.spec(), DEMO_MACHINE);
+      const { preset: _was, overrides: _were, ...before } = active;
+      expect(settings).toEqual({ ...before, ...change });
+    }
+  });
+
+  test('a suggestion that makes another preset is shown as that one', () => {
+    const form = new SchedulerForm(
+      createClient(transport),
+      clock,
+      DEMO_MACHINE,
+      resolveScheduler({ preset: 'per-partition' }, DEMO_MACHINE),
+    );
+    form.suggest({ gpu_workers: 2, lock_scope: 'kernels' });
+    expect(form.preset).toBe('interlock');
+  });
 });
 
 describe('what a switch does is said before it is pressed', () => {
