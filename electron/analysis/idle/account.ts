@@ -77,8 +77,6 @@ export class Account {
   readonly isLog: boolean;
   /** Such a log has lines of acceptance. */
   hasAccepts = false;
-  /** Paint does not reach before it. */
-  floorNs: Nanoseconds;
   lastProof: string | null = null;
   #segments: Segment[] = [];
   #head = 0;
@@ -89,7 +87,6 @@ export class Account {
     this.kind = device.kind;
     this.tally = tally;
     this.isLog = isLog;
-    this.floorNs = startNs;
     this.#segments.push({
       startNs, row: 0, flags: 0, detail: -1, loading: NOTHING_LOADS, candidate: null, workers: 0, valid: tally.valid, next: undefined,
       kernels: 0, unknown: 0, lock: 0, unplaced: 0, before: 0, after: 0, part: null,
@@ -145,7 +142,7 @@ export class Account {
   }
 
   paint(paint: Paint, fromNs: Nanoseconds, toNs: Nanoseconds, part: Part | null): void {
-    const from = Math.max(fromNs, this.floorNs, (this.#segments[this.#head] as Segment).startNs);
+    const from = Math.max(fromNs, (this.#segments[this.#head] as Segment).startNs);
     if (!(from < toNs)) return;
     const end = this.#split(toNs);
     const start = this.#split(from);

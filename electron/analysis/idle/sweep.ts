@@ -217,7 +217,6 @@ export class Sweep {
   /** The device of the process that begins now. */
   #enter(number: number): DeviceWorkers {
     const swept = this.#device(number);
-    swept.account.floorNs = this.#nowNs;
     swept.account.lastProof = null;
     return new DeviceWorkers(number, swept.account, swept.sums, this.#options.scheduler?.gpu_workers ?? 1);
   }

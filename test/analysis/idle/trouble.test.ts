@@ -125,17 +125,18 @@ test('T8: the wall clock steps back by 90 s: no number changes, and the run says
 });
 
 test('a process after a reboot is placed by the wall clock, never before the end of the one before', () => {
-  const run = parseRun('A a\nA.0 w0 ppKKff\nprocess r=====!  r==e');
+  const run = parseRun('A a\nA.0 w0 ppKKff\nprocess r=====!  r=======e');
   const [first, second] = run.processes;
   if (!first || !second) throw new Error('two processes');
   // The wall clock was set back by an hour: by it, the second begins at 0.
   second.hello = { ...second.hello, boot_id: 'boot-2', wall_ns: String(BigInt(first.hello.wall_ns) - 3_600_000_000_000n) };
   second.events[0] = second.hello;
+  second.losses.push({ tFrom: 0, tTo: 2 * MS, count: 1, healedT: 3 * MS, state: null });
   const analysis = new IdleAnalysis();
   tellRun(run, analysis);
   const report = analysis.build({ run: 'r1', state: 'finished', engine: 'builtin', scheduler: SCHEDULER, proofsInFlight: 1 }, null);
-  const [device] = report.devices;
-  expect(shares(device)).toMatchObject({ preamble: 2, kernel: 2 });
+  // The first one counts up to its end at 6; of the second, what it did until then is not counted, missing events among it.
+  expect(shares(report.devices[0])).toEqual({ preamble: 2, kernel: 2, unknown: 2, no_work: 2 });
   expect(report.notes.join()).toContain('clock break: process 2');
 });
 
@@ -158,4 +159,24 @@ test('a kernel that ends before it began: unknown, and said', () => {
 test('kernels of what came to nothing are wasted', () => {
   const report = reportOf('A a....x\nA.0 w0 KK\nB a.......v\nB.0 w0 ...KKKK');
   expect(report.devices[0]?.wasted_kernel_ns).toBe(2 * MS);
+});
+
+test('a dead worker says nothing any more: a new one takes its slot', () => {
+  const run = parseRun('A a\nA.0 w0 pX\nA.1 w1 ...pK\nprocess r====e');
+  run.processes[0]?.events.splice(-1, 0, makeEvent('prepare_started', 2 * MS, 50, { proof: 'A', partition: 0, worker: 0 }));
+  const analysis = new IdleAnalysis();
+  tellRun(run, analysis);
+  const report = analysis.build({ run: 'r1', state: 'finished', engine: 'builtin', scheduler: run.scheduler, proofsInFlight: 1 }, null);
+  expect(shares(report.devices[0])).toEqual({ unknown: 1, fault: 2, preamble: 1, kernel: 1 });
+  expect(report.devices[0]?.workers).toBe(1);
+});
+
+test('the steady stretch ends with the last valid proof', () => {
+  const [device] = reportOf('A a.v\nA.0 w0 KK\nB a...v\nB.0 w0 ..KK\nC a.....v\nC.0 w0 ....KK\nprocess r=========e').devices;
+  expect(device?.steady).toMatchObject({
+    from_ns: 2 * MS,
+    to_ns: 6 * MS,
+    proofs: 2,
+    per_proof: { kernel_ns: 2 * MS, idle_ns: { no_work: 0 } },
+  });
 });
