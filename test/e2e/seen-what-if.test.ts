@@ -12,6 +12,7 @@ import { StageCollector } from '../../electron/analysis/simulation/stages.ts';
 import { computeSecondsPerProof } from '../../electron/analysis/throughput.ts';
 import { CALLS } from '../../electron/contract/api.ts';
 import type { Scheduler, SchedulerSpec } from '../../electron/contract/scheduler.ts';
+import type { StageSpan } from '../../electron/contract/run-report.ts';
 import type { SimulationReport } from '../../electron/contract/what-if.ts';
 import type { RunReads } from '../../electron/store/run-reads.ts';
 import { walkRun } from '../../electron/store/run-walk.ts';
@@ -100,14 +101,15 @@ function predictRows(runs: RunReads, ids: readonly string[], specs: readonly Sch
   });
 }
 
-/** How much longer than asked for the jobs of a run were, of the middle one. */
+/** How much longer than asked for prepare, device and finish of a run's partitions took together, of the middle one. */
 function lateness(runs: RunReads, run: string, askedNs: number): number {
-  const jobs = runs
+  const length = (span: StageSpan | undefined) => (span?.end_ns ?? Number.NaN) - (span?.start_ns ?? Number.NaN);
+  const sums = runs
     .showRun(run)
     .proofs.flatMap(({ partitions }) =>
-      partitions.map(({ stages: { job, lock_wait } }) => (job?.end_ns ?? Number.NaN) - (lock_wait?.end_ns ?? job?.start_ns ?? Number.NaN)),
+      partitions.map(({ stages }) => length(stages.prepare) + length(stages.device) + length(stages.finish)),
     );
-  return (computeMedian(jobs) ?? Number.NaN) / askedNs - 1;
+  return (computeMedian(sums) ?? Number.NaN) / askedNs - 1;
 }
 
 /** Emulated stages that end later than this, in the middle, tell of a machine that is busy with something else. */
