@@ -9,6 +9,8 @@ import { EVENT_COLUMNS } from './reads.ts';
 /** A call costs as much as an event: so many rows go in with one. */
 export const ROWS_AT_ONCE = 32;
 const COLUMNS = 11;
+const PLACES_OF_ROW = `(${Array.from({ length: COLUMNS }, () => '?').join(', ')})`;
+const PLACES_OF_ROWS = Array.from({ length: ROWS_AT_ONCE }, () => PLACES_OF_ROW).join(', ');
 
 /**
  * What is done about an event that is stored as something else. `replace`: it and all after it give way. `stop`: this and the following
@@ -36,10 +38,9 @@ export class ImportRows {
   readonly #dropLosses: Statement<[number, number]>;
 
   constructor(db: Db, dictionary: WritingDictionary) {
-    const places = `(${Array.from({ length: COLUMNS }, () => '?').join(', ')})`;
     this.#dictionary = dictionary;
-    this.#insert = db.prepare(`INSERT INTO event VALUES ${places}`);
-    this.#insertMany = db.prepare(`INSERT INTO event VALUES ${Array.from({ length: ROWS_AT_ONCE }, () => places).join(', ')}`);
+    this.#insert = db.prepare(`INSERT INTO event VALUES ${PLACES_OF_ROW}`);
+    this.#insertMany = db.prepare(`INSERT INTO event VALUES ${PLACES_OF_ROWS}`);
     this.#stored = db
       .prepare<[number, number, number], EventRow>(`SELECT ${EVENT_COLUMNS} FROM event WHERE process = ? AND seq >= ? AND seq <= ?`)
       .raw();

@@ -147,10 +147,12 @@ export class RunReads {
 
   /** What the host found out about a proof stands in the queue: where its bytes are, and an error that came after the events. */
   #withQueue(report: RunReport): RunReport {
-    const table = report.imported_from === null ? 'proof_attempt' : 'imported_attempt';
-    const attempt = this.reads.db.prepare(
-      `SELECT outcome, ${table === 'proof_attempt' ? 'path' : 'NULL AS path'}, code, message FROM ${table} WHERE proof = ? AND attempt = ? AND run = ?`,
-    );
+    const attempt =
+      report.imported_from === null
+        ? this.reads.db.prepare('SELECT outcome, path, code, message FROM proof_attempt WHERE proof = ? AND attempt = ? AND run = ?')
+        : this.reads.db.prepare(
+            'SELECT outcome, NULL AS path, code, message FROM imported_attempt WHERE proof = ? AND attempt = ? AND run = ?',
+          );
     for (const proof of report.proofs) {
       // The bytes of another host's proof are not here.
       if (report.imported_from !== null) proof.path = null;
