@@ -76,6 +76,16 @@ test('live meters of a log say null for what it does not tell', async () => {
   expect(figures?.sparkline[0]?.kernel.every((value) => value === null)).toBe(true);
 });
 
+test('job spans of one worker that overlap all count: the report says what the idle account says', async () => {
+  const { importAll, reads } = openImports({ log: createCuzkReader });
+  await importAll(gw2a);
+  const [windows] = reads().showRun('r1').devices;
+  const [idle] = readIdle(reads(), 'r1').devices;
+  expect([windows?.job_span_ns, windows?.job_span_sum_ns]).toEqual([idle?.windows.job.ns, idle?.windows.job.sum_ns]);
+  expect(windows?.lock_held_ns).toBe(idle?.windows.lock.ns);
+  expect(windows?.job_span_sum_ns).toBeGreaterThan(1.5 * (windows?.job_span_ns ?? 0));
+});
+
 test('our own run is shown again as soon as it goes on after a followed import', async () => {
   const { begin, piece, imports, live } = openImports({ log: createCuzkReader });
   const take = (events: Parameters<typeof live.take>[1]) =>
