@@ -163,7 +163,7 @@ test('kernels of what came to nothing are wasted', () => {
 
 test('a dead worker says nothing any more: a new one takes its slot', () => {
   const run = parseRun('A a\nA.0 w0 pX\nA.1 w1 ...pK\nprocess r====e');
-  run.processes[0]?.events.splice(-1, 0, makeEvent('prepare_started', 2 * MS, 50, { proof: 'A', partition: 0, worker: 0 }));
+  run.processes[0]?.events.splice(-1, 0, makeEvent('lock_asked', 2 * MS, 50, { proof: 'A', partition: 0, worker: 0 }));
   const analysis = new IdleAnalysis();
   tellRun(run, analysis);
   const report = analysis.build({ run: 'r1', state: 'finished', engine: 'builtin', scheduler: run.scheduler, proofsInFlight: 1 }, null);
