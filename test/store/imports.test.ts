@@ -119,6 +119,18 @@ test('a longer copy of a log takes the place of the made-up end; a shorter one c
   expect(reads().showRun('r1').wall_ns).toBe(wall);
 });
 
+test('an older copy of a run changes nothing; a newer one takes its place', async () => {
+  const older = makeRunFile({ events: whole.events.slice(0, 200), lasts: true });
+  const { importAll, dump, stored, db } = openImports();
+  expect((await importAll(older)).runs).toMatchObject([{ state: 'interrupted' }]);
+  expect((await importAll(file)).runs).toMatchObject([{ state: 'finished', again: true }]);
+  expect(stored('r1')).toEqual(whole.events);
+  expect(db.prepare('SELECT ended FROM process').pluck().get()).toBe('drained');
+  const before = dump();
+  await importAll(older);
+  expect(dump()).toEqual(before);
+});
+
 test('a run of this host, and a process of it, are never touched', async () => {
   const { importAll, processes, db, stored, dump } = openImports();
   const own = processes.createRun({ scheduler: SCHEDULER, backend: 'cpu', engine: 'builtin', emulate: null });
@@ -150,8 +162,10 @@ test('proofs of other hosts and our own keep apart, though they have the same na
 });
 
 test('imported processes are nobody that lives', async () => {
-  const { importAll, processes } = openImports();
+  const { importAll, begin, piece, processes, db } = openImports();
   await importAll(file);
+  await piece(begin(), logText(20));
+  expect(db.prepare('SELECT count(*) FROM process WHERE ended IS NULL').pluck().get()).toBe(1);
   expect([processes.liveProcesses(), processes.journalsLeft(), processes.openRuns()]).toEqual([[], [], []]);
 });
 

@@ -24,22 +24,24 @@ export interface RunFileParts {
   events: TimelineEvent[];
   holds?: [from: number, to: number | null][];
   attempt?: string;
+  /** Written while it lasted. */
+  lasts?: boolean;
 }
 
 /** A whole run as a file. */
-export function makeRunFile({ uid = UID, run = 'r7', events, holds = [], attempt }: RunFileParts): string {
+export function makeRunFile({ uid = UID, run = 'r7', events, holds = [], attempt, lasts = false }: RunFileParts): string {
   let text = '';
   const writer = new RunFileWriter((part) => (text += part));
   const hello = events[0] as EventOf<'hello'>;
   const started = events.find((event) => event.e === 'run_started') as EventOf<'run_started'>;
   const ended = events.find((event) => event.e === 'run_ended');
   writer.head({
-    run, uid, state: 'finished', endedBy: 'drained', engine: 'builtin', backend: 'cpu', emulate: null, scheduler: SCHEDULER, found: {},
+    run, uid, state: lasts ? 'running' : 'finished', endedBy: lasts ? null : 'drained', engine: 'builtin', backend: 'cpu', emulate: null, scheduler: SCHEDULER, found: {},
     startedWallNs: '1796043668739000001',
   }); // prettier-ignore
   writer.process({
     hello, seqFrom: 0, startedSeq: started.seq, startedT: started.t, seqTo: ended?.seq ?? null, endedT: ended?.t ?? null,
-    reason: 'drained', ended: 'drained', exit: 0, signal: null, horizon: events.at(-1)?.t ?? 0, peakRssBytes: 2000, unparsed: 0,
+    reason: lasts ? null : 'drained', ended: lasts ? null : 'drained', exit: lasts ? null : 0, signal: null, horizon: events.at(-1)?.t ?? 0, peakRssBytes: 2000, unparsed: 0,
   }); // prettier-ignore
   for (const event of events) writer.event(event);
   for (const [from, to] of holds) writer.hold(from, to);
