@@ -71,4 +71,11 @@ describe('the seed story', () => {
     expect(whatIf.base?.error_ratio ?? 0).toBeLessThan(-0.1);
     expect(whatIf.scheduler).toMatchObject({ preset: 'interlock', gpu_workers: 2, lock_scope: 'kernels', synthesis_workers: 10 });
   });
+
+  it('memory that by the record could not have held one partition limits nothing, and the answer says so', () => {
+    const small = answerSeed({ memory_budget_bytes: 2 ** 33 }).whatIf;
+    expect(small.s_per_proof).toEqual(whatIf.s_per_proof);
+    expect(small.rests_on.join('\n')).toMatch(/Memory is not looked at: by what is recorded the run could not have begun/);
+    expect(whatIf.rests_on.join('\n')).toMatch(/Memory: 14\.0 GiB a partition/);
+  });
 });

@@ -7,6 +7,7 @@ import { StageCollector } from '../../electron/analysis/simulation/stages.ts';
 import { CALLS } from '../../electron/contract/api.ts';
 import type { GapsReport, IdleReport } from '../../electron/contract/idle.ts';
 import type { RunReport } from '../../electron/contract/run-report.ts';
+import type { Scheduler } from '../../electron/contract/scheduler.ts';
 import type { SimulationReport } from '../../electron/contract/what-if.ts';
 import { feedEvents, makeSeedStory, SEED_SCHEDULER } from './seed-story.ts';
 
@@ -18,10 +19,11 @@ export interface SeedAnswer {
   whatIf: SimulationReport;
 }
 
-export function answerSeed(): SeedAnswer {
+/** `recorded`: what the record says of the scheduler instead. */
+export function answerSeed(recorded: Partial<Scheduler> = {}): SeedAnswer {
   const [builder, idle, collector] = [new RunReportBuilder(), new IdleAnalysis(), new StageCollector()];
   feedEvents(makeSeedStory(), builder, idle, collector);
-  const scheduler = SEED_SCHEDULER;
+  const scheduler = { ...SEED_SCHEDULER, ...recorded };
   const report = builder.build(
     {
       run: 'seed', uid: 'seed', state: 'finished', endedBy: 'drained', engine: 'builtin', backend: 'emulated', emulate: null, scheduler, found: {},

@@ -9,7 +9,7 @@ import { fitContention } from './contention.ts';
 import { SIMULATED_STAGES, type SimulationSetup } from './model.ts';
 import { predict, predictBase, type Prediction, type Question } from './predict.ts';
 import { describeRunGround, describeTableGround } from './rests-on.ts';
-import { sampleRun, sampleTable, type StageTable } from './sample.ts';
+import { sampleRun, sampleTable, type Sampler, type StageTable } from './sample.ts';
 import type { MeasuredRun } from './stages.ts';
 
 /** A stored run, as the simulation needs it. */
@@ -46,13 +46,16 @@ export function answerRun(source: SimulatedSource, input: Input): SimulationRepo
   const replays = input.proofs === undefined && !measured.isByDurations;
   const sampler = sampleRun(measured, contention, replays);
   if (sampler.templates.length === 0) throw new InterlockError('usage', `No proof of ${source.run} tells how many partitions it has.`);
+  const ownMemory = memoryOf(measured, own);
+  // Where by its own record the run could not have begun, the record is not what the prover went by.
+  const isMemoryKnown = ownMemory !== null && ownMemory.totalBytes >= ownMemory.partitionBytes * leastPermits(own, sampler);
   const question: Question = {
     sampler,
     scheduler,
     devices: measured.devices,
     backend: measured.backend,
     overheads: measured.overheads,
-    memory: memoryOf(measured, scheduler),
+    memory: isMemoryKnown ? memoryOf(measured, scheduler) : null,
     proofs: input.proofs ?? Math.max(Math.min(sampler.templates.length, USUAL_PROOFS), enoughFor(own), enoughFor(scheduler)),
     rounds: input.rounds,
     seed: input.seed,
@@ -60,7 +63,7 @@ export function answerRun(source: SimulatedSource, input: Input): SimulationRepo
   };
   refuseTooMuch(question);
   const prediction = predict(question);
-  const base = predictBase({ ...question, memory: memoryOf(measured, own) }, own, source.sPerProof, prediction);
+  const base = predictBase({ ...question, memory: isMemoryKnown ? ownMemory : null }, own, source.sPerProof, prediction);
   const seen = seenOf(measured);
   return {
     ...reportOf(question, prediction, input),
@@ -145,6 +148,11 @@ function enoughFor({ proofs_in_flight }: Scheduler): number {
 function memoryOf({ permitBytes, paramsBytes, isByDurations }: MeasuredRun, scheduler: Scheduler): SimulationSetup['memory'] {
   if (permitBytes === null || permitBytes === 0 || isByDurations) return null;
   return { partitionBytes: permitBytes, totalBytes: Math.max(0, scheduler.memory_budget_bytes - (paramsBytes ?? 0)) };
+}
+
+/** Permits that a scheduler needs at once to begin with the largest proof. */
+function leastPermits({ dispatch }: Scheduler, { templates }: Sampler): number {
+  return dispatch === 'batch' ? Math.max(...templates.map(({ partitions }) => partitions)) : 1;
 }
 
 interface Seen {

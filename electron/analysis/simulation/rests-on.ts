@@ -68,7 +68,7 @@ export function describeTableGround(table: StageTable, scheduler: Scheduler): st
       : `A table of stage times (${lengths.join(', ')} of synthesis, prepare, device, finish), drawn one by one.`,
     'The device stage is taken as one: a table does not say how much of it kernels run.',
     table.contention === undefined ? 'Stages do not slow each other down: the table says nothing about it.' : 'Contention as given.',
-    `What the flags do not say is this machine’s default; in all ${describeScheduler(scheduler)}, ${scheduler.proofs_in_flight} proofs in flight.`,
+    `What the flags do not say is this machine’s default; in all ${describeScheduler(scheduler)}, proofs_in_flight ${scheduler.proofs_in_flight}.`,
     'Memory is not looked at: a table does not say what a partition takes.',
     'All proofs wait from the beginning.',
   ];
@@ -124,7 +124,10 @@ function describeArrivals({ replaysArrivals, measured, own }: RunGround): string
 }
 
 function describeMemory({ memory, measured, scheduler }: RunGround): string {
-  if (memory === null) return 'Memory is not looked at: the run does not say what a partition takes.';
+  if (memory === null) {
+    const why = measured.permitBytes ? 'by what is recorded the run could not have begun' : 'the run does not say what a partition takes';
+    return `Memory is not looked at: ${why}.`;
+  }
   const { paramsBytes } = measured;
   const params =
     paramsBytes === null ? '; what the parameters take is not recorded in this run' : `, parameters ${formatBytes(paramsBytes)}`;
@@ -133,7 +136,7 @@ function describeMemory({ memory, measured, scheduler }: RunGround): string {
 
 function describeScheduler(scheduler: Scheduler): string {
   const { gpu_workers, lock_scope, synthesis_workers, partitions_in_flight } = scheduler;
-  return `${schedulerLabel(scheduler)}: ${gpu_workers} GPU workers, lock scope ${lock_scope}, ${synthesis_workers} synthesis workers, ${partitions_in_flight} partitions in flight`;
+  return `${schedulerLabel(scheduler)}: gpu_workers ${gpu_workers}, lock_scope ${lock_scope}, synthesis_workers ${synthesis_workers}, partitions_in_flight ${partitions_in_flight}`;
 }
 
 /** Three figures: `29.4 s`, `4.63 ms`, `0.02 ms`. */
