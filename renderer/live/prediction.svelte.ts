@@ -4,7 +4,8 @@
  */
 import { ERROR_CODES, toFailure } from '../../electron/contract/errors.ts';
 import type { HostLink } from '../link/host-link.svelte.ts';
-import { sameAct, type Act, type Prediction } from './verdict.ts';
+import type { Act } from './acts.ts';
+import { sameAct, type Prediction } from './verdict.ts';
 
 export const ASK_EVERY_MS = 10_000;
 

@@ -5,20 +5,12 @@
 import type { Cause, Group } from '../../electron/contract/idle.ts';
 import type { LiveFigures } from '../../electron/contract/live.ts';
 import type { DeviceWindows } from '../../electron/contract/run-report.ts';
-import { SCHEDULER_LIMITS, type Scheduler, type SchedulerSettings } from '../../electron/contract/scheduler.ts';
+import type { Scheduler } from '../../electron/contract/scheduler.ts';
 import type { Range, SimulationReport } from '../../electron/contract/what-if.ts';
+import { actAgainst, type Act } from './acts.ts';
 import type { LivePicture } from './live-model.ts';
 import { countOf, formatPercent, formatSeconds } from '../parts/durations.ts';
-import {
-  accountOfLive,
-  partName,
-  partSeconds,
-  spanWords,
-  sumAccounts,
-  wallOfLive,
-  type IdleAccount,
-  type IdlePart,
-} from '../parts/idle.ts';
+import { accountOfLive, partSeconds, spanWords, sumAccounts, wallOfLive, type IdleAccount, type IdlePart } from '../parts/idle.ts';
 import { NOT_RECORDED, trailingLabel } from '../parts/windows.ts';
 
 /** Below this share of the seconds per proof a predicted gain is called none. */
@@ -27,19 +19,6 @@ export const LEAST_GAIN = 0.02;
 const MOST_MISS = 0.1;
 /** A cause below this share of the account is not worth an act. */
 const LEAST_SHARE = 0.01;
-
-export type Change = Partial<
-  Pick<SchedulerSettings, 'gpu_workers' | 'lock_scope' | 'synthesis_workers' | 'partitions_in_flight' | 'memory_budget_bytes' | 'dispatch'>
->;
-
-/** The most sensible next act against one cause. */
-export interface Act {
-  cause: Cause;
-  ns: number;
-  change: Change;
-  /** As a subject: `a second GPU worker`. */
-  words: string;
-}
 
 export interface Verdict {
   text: string;
@@ -73,53 +52,6 @@ const WAITS: Record<Cause | Group, string> = {
   outside_lock: 'outside the lock',
   between_work: 'between work',
 };
-
-const ORDINALS = ['first', 'second', 'third', 'fourth'];
-const raise = (value: number, most: number): number => Math.min(most, value + Math.max(1, Math.ceil(value / 4)));
-
-/** The act against one cause under this scheduler; null where no setting removes it. `memoryBound`: the budget, not the count, holds permits back. */
-export function actAgainst(cause: Cause, scheduler: Scheduler, memoryBound: boolean): Omit<Act, 'cause' | 'ns'> | null {
-  switch (cause) {
-    case 'epilogue':
-    case 'preamble': {
-      const workers = scheduler.gpu_workers + 1;
-      if (workers > SCHEDULER_LIMITS.gpu_workers[1]) return null;
-      const ordinal = `a ${ORDINALS[workers - 1]} GPU worker`;
-      // Under a lock that covers the whole job a further worker only waits: the lock has to let go of prepare and finish, too.
-      if (scheduler.lock_scope === 'job') {
-        return { change: { gpu_workers: workers, lock_scope: 'kernels' }, words: `${ordinal} with the lock on the kernels alone` };
-      }
-      return { change: { gpu_workers: workers }, words: ordinal };
-    }
-    case 'permit': {
-      if (memoryBound) {
-        const bytes = raise(scheduler.memory_budget_bytes, SCHEDULER_LIMITS.memory_budget_bytes[1]);
-        return bytes > scheduler.memory_budget_bytes
-          ? { change: { memory_budget_bytes: bytes }, words: 'a quarter more memory budget' }
-          : null;
-      }
-      const permits = raise(scheduler.partitions_in_flight, SCHEDULER_LIMITS.partitions_in_flight[1]);
-      return permits > scheduler.partitions_in_flight
-        ? {
-            change: { partitions_in_flight: permits },
-            words: `${permits} partitions in flight`,
-          }
-        : null;
-    }
-    case 'first_synthesis':
-    case 'starved':
-    case 'cross_sector': {
-      const workers = raise(scheduler.synthesis_workers, SCHEDULER_LIMITS.synthesis_workers[1]);
-      return workers > scheduler.synthesis_workers
-        ? { change: { synthesis_workers: workers }, words: `${workers} synthesis workers` }
-        : null;
-    }
-    case 'dispatch':
-      return scheduler.dispatch === 'batch' ? { change: { dispatch: 'partition' }, words: 'sending each partition alone' } : null;
-    default:
-      return null;
-  }
-}
 
 /** The biggest part of the account that an act removes; null where there is none of any size. Ties go to the table's order. */
 export function chooseAct(account: IdleAccount, scheduler: Scheduler, memoryBound: boolean): Act | null {

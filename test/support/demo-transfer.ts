@@ -32,7 +32,7 @@ export function scriptImports(transport: FakeTransport): void {
 /** Gives the run's report away: as one file, or one file a table. */
 export function scriptExports(transport: FakeTransport, report: RunReport): void {
   const FILES: Record<ExportFormat, string[]> = {
-    csv: ['proofs.csv', 'devices.csv', 'idle.csv'],
+    csv: ['proofs.csv', 'idle.csv', 'devices.csv', 'gaps.csv'],
     ndjson: [''],
     chrome: [''],
     sqlite: [''],
@@ -47,6 +47,7 @@ export function scriptExports(transport: FakeTransport, report: RunReport): void
       format === 'csv'
         ? [
             csv(report.proofs.map((proof) => [proof.id, proof.outcome])),
+            '',
             csv(report.devices.map((device) => [device.device, device.kernel_ns])),
             '',
           ]

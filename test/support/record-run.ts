@@ -5,7 +5,7 @@
  */
 import { CAUSES } from '../../electron/contract/idle.ts';
 import type { SimulationReport } from '../../electron/contract/what-if.ts';
-import { actAgainst } from '../../renderer/live/verdict.ts';
+import { actAgainst } from '../../renderer/live/acts.ts';
 import { createClient } from '../../electron/contract/client.ts';
 import type { LiveMessage } from '../../electron/contract/live.ts';
 import { connectToHost } from '../../electron/doors/socket/client.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SimulationReport } from '../../../electron/contract/what-if.ts';
 import { HostLink } from '../../../renderer/link/host-link.svelte.ts';
 import { PredictionAsker } from '../../../renderer/live/prediction.svelte.ts';
-import type { Act } from '../../../renderer/live/verdict.ts';
+import type { Act } from '../../../renderer/live/acts.ts';
 import { createDemoRun } from '../../support/demo-run.ts';
 import { FakeTransport } from '../../support/fake-transport.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -4,7 +4,8 @@ import type { LiveFigures } from '../../../electron/contract/live.ts';
 import { resolveScheduler, type SchedulerSpec } from '../../../electron/contract/scheduler.ts';
 import type { SimulationReport } from '../../../electron/contract/what-if.ts';
 import type { LivePicture } from '../../../renderer/live/live-model.ts';
-import { actAgainst, computeVerdict, currentAct, isMemoryBound, type Act, type Prediction } from '../../../renderer/live/verdict.ts';
+import { actAgainst, type Act } from '../../../renderer/live/acts.ts';
+import { computeVerdict, currentAct, isMemoryBound, type Prediction } from '../../../renderer/live/verdict.ts';
 import { createDemoRun, DEMO_MACHINE } from '../../support/demo-run.ts';
 
 const scheduler = (spec: SchedulerSpec) => resolveScheduler(spec, DEMO_MACHINE);

@@ -47,10 +47,10 @@ describe('an export', () => {
   test('writes each of several files, an empty one too', async () => {
     const { controller, files, destination } = make();
     await controller.save('csv', destination);
-    expect(Object.keys(files)).toEqual(['proofs.csv', 'devices.csv', 'idle.csv']);
-    expect(files['idle.csv']).toBe('');
+    expect(Object.keys(files)).toEqual(['proofs.csv', 'idle.csv', 'devices.csv', 'gaps.csv']);
+    expect([files['idle.csv'], files['gaps.csv']]).toEqual(['', '']);
     expect(files['proofs.csv']!.split('\r\n')).toHaveLength(4);
-    expect(controller.done).toBe('3 files');
+    expect(controller.done).toBe('4 files');
   });
 
   test('stopped or failed, it abandons the file and tells the host', async () => {
