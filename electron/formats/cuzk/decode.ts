@@ -130,7 +130,7 @@ function decodeTimeline(text: string): TimelineItem | UnknownItem | null {
 }
 
 function isPair(piece: string): boolean {
-  return piece === 'monolithic' || /^[a-z_]+=/.test(piece);
+  return isKnown(piece) || /^[a-z_]+=/.test(piece);
 }
 
 function isKnown(piece: string): boolean {
@@ -187,7 +187,9 @@ const NTT = /^CUZK_NTT_H: (?:[a-z][a-z0-9_]*=\d{1,10}ms )+total=\d{1,10}ms$/;
 const WORDS = /^CUZK_TIMING: (?:set pool release threshold to \S+ on gpu \d+|d_[a-z]_cache allocated \d+ MiB on gpu \d+)$/;
 /** Keys that come in twos: a line with one alone is cut short. */
 const CUT = /\b(?:mutex_held|total_start_fn|pre_lock_cpu|mutex_wait|tail_msm|gpu_total)_ms=/;
-const NOTHING: TimingItem = { is: 'timing', values: {} };
+/** Of a line that says nothing about a lock or a stage. */
+export const NO_VALUES: TimingValues = {};
+const NOTHING: TimingItem = { is: 'timing', values: NO_VALUES };
 
 function decodeTiming(text: string): TimingItem | null {
   if (text.startsWith('CUZK_N')) return NTT.test(text) ? NOTHING : null;

@@ -6,7 +6,7 @@ import type { RunState } from '../../contract/run-report.ts';
 import type { ImportProblem } from '../../contract/transfer.ts';
 import { MAX_INSTANT, type Nanoseconds } from '../../contract/units.ts';
 import type { ImportedProcess, ImportSink } from '../import-sink.ts';
-import { fieldOf, numberOf, type Item, type TracingItem } from './decode.ts';
+import { fieldOf, NO_VALUES, numberOf, type Item, type TracingItem } from './decode.ts';
 import { Emitter } from './emitter.ts';
 import { Circuits, Jobs, STAGE } from './jobs.ts';
 import { LockWindows, type LockWindow, type ProveStart } from './locks.ts';
@@ -73,7 +73,7 @@ export class EngineRun {
   take(item: Item, source: Source): void {
     switch (item.is) {
       case 'timing':
-        return this.#locks.take(item.values, source);
+        return item.values === NO_VALUES ? undefined : this.#locks.take(item.values, source);
       case 'unknown':
         this.#stamp(item.ms * MS, MS, null);
         return this.#note(source, `TIMELINE event ${item.event.slice(0, 64)} is not known`);
@@ -147,10 +147,7 @@ export class EngineRun {
     const { t, stepNs } = placed;
     if (stepNs !== null) this.#step(this.#out.maxT, stepNs);
     const { message, target } = item;
-    const isReturn = message.startsWith('GPU_TIMING spawn_blocking prove_start');
-    const worker = isReturn ? numberOf(message, 'worker_id') : null;
-    const lateMs = isReturn ? (numberOf(message, 'spawn_to_enter_ms') ?? 0) : 0;
-    this.#stamp(t, 1_000, worker === null ? null : { worker, partition: numberOf(message, 'partition'), lateMs });
+    this.#stamp(t, 1_000, message.startsWith('GPU_TIMING spawn_blocking') ? proveStartOf(message) : null);
     if (target === 'cuzk_core::engine') this.#engine(item, t, source);
     else if (target === 'cuzk_core::scheduler') {
       this.#ready(t);
@@ -185,9 +182,8 @@ export class EngineRun {
     else if (message.startsWith('all partitions complete')) results.assembled(job(), t);
     else if (message.includes('self-check PASSED')) results.checked(job(), t, true, '');
     else if (message.startsWith('proof completed successfully')) results.complete(item, t);
-    else if (message.startsWith('FIN_TIMING finalizer partition'))
-      results.finalisedPartition(numberOf(message, 'worker_id'), numberOf(message, 'partition'));
-    else if (message.startsWith('FIN_TIMING finalizer monolithic')) results.finalised(numberOf(message, 'worker_id'));
+    else if (message.startsWith('FIN_TIMING finalizer partition')) results.finalisedPartition(message);
+    else if (message.startsWith('FIN_TIMING finalizer monolithic')) results.finalised(message);
     else if (message.startsWith('skipping GPU prove')) this.#skip(job(), numberOf(message, 'partition') ?? 0, t);
     else if (message.startsWith('discarding GPU result')) this.#discard(job(), numberOf(message, 'partition') ?? 0, t);
     else if (message.startsWith('partition GPU prove complete')) this.#returned(job(), numberOf(message, 'partition') ?? 0, t);
@@ -285,4 +281,12 @@ export class EngineRun {
   #note(source: Source, problem: string, kind: ImportProblem['kind'] = 'note'): void {
     this.#sink.problem(problemOf(source, kind, problem.slice(0, 500)));
   }
+}
+
+const PROVE_START =
+  /^GPU_TIMING spawn_blocking prove_start worker_id=(\d{1,6}) partition=(?:Some\((\d{1,6})\)|None) spawn_to_enter_ms=(\d{1,9}) /;
+
+function proveStartOf(message: string): ProveStart | null {
+  const found = PROVE_START.exec(message);
+  return found && { worker: Number(found[1]), partition: found[2] === undefined ? null : Number(found[2]), lateMs: Number(found[3]) };
 }

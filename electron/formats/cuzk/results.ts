@@ -118,9 +118,11 @@ export class Results {
   }
 
   /** Standard output alone: the worker that finalises tells whose result it was. */
-  finalised(worker: number | null): void {
+  finalised(message: string): void {
+    const worker = this.#completions.length === 0 ? null : numberOf(message, 'worker_id');
+    if (worker === null) return;
     const completion = this.#work.hasTimeline ? undefined : this.#completions.shift();
-    if (!completion || worker === null) return;
+    if (!completion) return;
     for (const attempt of this.#jobs.attempts()) {
       const part = attempt.outcome === null && isOneCircuit(attempt.kind) ? attempt.parts.get(0) : undefined;
       if (part?.stage !== STAGE.picked || part.worker !== worker) continue;
@@ -135,7 +137,10 @@ export class Results {
   }
 
   /** The finalizer is through and no self-check was told of: assembled is all that this build says. */
-  finalisedPartition(worker: number | null, partition: number | null): void {
+  finalisedPartition(message: string): void {
+    if (this.#assembled.length === 0) return;
+    const worker = numberOf(message, 'worker_id');
+    const partition = numberOf(message, 'partition');
     const is = ({ attempt }: Assembled) =>
       [...attempt.parts.values()].some((part) => part.worker === worker && part.partition === partition && part.stage === STAGE.down);
     const index = this.#assembled.findIndex((one) => one.attempt.outcome === null && is(one));

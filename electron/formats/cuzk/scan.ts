@@ -22,6 +22,8 @@ const MARKS = ['TIMELINE,', 'CUZK_', 'Suppressed ', 'Error: '];
 const STAMP_CHARS = 26;
 const TARGET_AT = 34;
 const Z = 0x5a;
+const T = 0x54;
+const C = 0x43;
 /** Marks of lines of ours: a line with one that cannot be read is a problem, and not somebody else's. */
 const OWN_MARKS = 2;
 const LONGEST_MARK = 16;
@@ -167,9 +169,12 @@ export class CuzkScanner {
       this.lines += 1;
       const offset = this.#offset + start;
       if (end - start > MAX_LINE_BYTES) this.#longLine(bytes, from + start, from + end, offset);
-      else if (nearest < end || this.#isOfDaemon(text, start, end) || this.#sink.wantsAll)
-        this.#tell(bytes, from + start, from + end, offset);
-      if (nearest <= end) nearest = seekAll(next, text, end + 1);
+      else if (startsWithMark(text, start)) this.#tell(bytes, from + start, from + end, offset);
+      else {
+        if (nearest < start) nearest = seekAll(next, text, start);
+        const isWanted = nearest < end || this.#isOfDaemon(text, start, end) || this.#sink.wantsAll;
+        if (isWanted) this.#tell(bytes, from + start, from + end, offset);
+      }
       start = end + 1;
     }
     this.#offset += to - from;
@@ -221,6 +226,12 @@ function decode(bytes: Buffer, start: number, end: number): string {
 function seek(text: string, mark: string, from: number): number {
   const at = text.indexOf(mark, from);
   return at < 0 ? Infinity : at;
+}
+
+/** Of most lines of ours no search is needed; the cursors are moved on when another line asks. */
+function startsWithMark(text: string, start: number): boolean {
+  const first = text.charCodeAt(start);
+  return (first === T && text.startsWith('TIMELINE,', start)) || (first === C && text.startsWith('CUZK_', start));
 }
 
 /** Moves on the cursors that are before `from`; answers the nearest. */
