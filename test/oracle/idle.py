@@ -117,8 +117,9 @@ def legacy(run, accounts, device):
                     begun = {one: start for one, start in begun.items() if one[3] != event["worker"]}
                 begun[key] = t
             elif event["e"] == "put_down" and key in begun:
-                spans.append((max(0, account.process.counts_from, begun.pop(key)), min(t, run.wall)))
-    spans = [(start, end) for start, end in spans if start < end]
+                start, first = begun.pop(key), max(0, account.process.counts_from)
+                if t > first or start >= first:
+                    spans.append((max(first, start), min(t, run.wall)))
     length = max((end for _, end in spans), default=0) - min((start for start, _ in spans), default=0)
     if length <= 0:
         return {"legacy_efficiency": None, "legacy_sum": None}
@@ -144,7 +145,7 @@ def gaps_of(run, accounts, device, pieces):
                 if y <= start:
                     before = max(running, key=lambda span: (span.end, span.ended))
                 if x == end:
-                    after = max((span for span in running if span.start == end), key=lambda span: (span.end, -span.begun), default=None)
+                    after = max((span for span in running if span.start == end), key=lambda span: (span.end, span.ended, span.begun), default=None)
         order = CAUSES + GROUPS
         gaps.append({
             "start_ns": start, "length_ns": end - start, "parts": parts,
