@@ -91,7 +91,7 @@ describe('a date', () => {
       return `${new Date(Number(wall / 1_000_000n)).toISOString().slice(0, 19)}.${String(wall % 1_000_000_000n).padStart(9, '0')}Z`;
     };
     fc.assert(fc.property(fc.integer({ min: -1e15, max: Number.MAX_SAFE_INTEGER }), (ns) => utc.cell(ns) === exact(ns)));
-    // The quotient of such an instant rounds up.
+    // Where a quotient would round up, if it could.
     for (const ns of [9_000_000_000_000_000 - 1, 8_999_999_000_000_000 - 1]) expect(utc.cell(ns)).toBe(exact(ns));
   });
 
