@@ -72,7 +72,7 @@ describe('prove', () => {
     const answer = JSON.parse(ran.stdout) as { run: string; proofs: { state: string }[]; report: { schema: number } };
     expect(answer.proofs.map((proof) => proof.state)).toEqual(['valid', 'valid', 'valid']);
     const shown = await runCli(['show', answer.run, '--json', '--data-dir', data]);
-    expect(JSON.parse(shown.stdout)).toMatchObject({ schema: 1, run: answer.run, state: 'finished' });
+    expect(JSON.parse(shown.stdout)).toMatchObject({ schema: 2, run: answer.run, state: 'finished' });
     const events = await runCli(['events', 'last', '--data-dir', data]);
     const seqs = events.stdout
       .trimEnd()
