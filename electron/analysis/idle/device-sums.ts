@@ -15,14 +15,19 @@ export class DeviceSums {
   unplaced = 0;
   lockErrorNs = 0;
   readonly #device: number;
+  readonly #counts: boolean;
 
-  constructor(device: number) {
+  /** `counts` false: nobody asks, and nothing is kept. */
+  constructor(device: number, counts: boolean) {
     this.#device = device;
+    this.#counts = counts;
+    this.close(counts ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
   }
 
   /** The run ends: nothing counts beyond. */
   close(t: Nanoseconds): void {
-    for (const sum of [this.kernel, this.lock, this.job, this.copy, this.legacy]) sum.limitNs = t;
+    const limitNs = this.#counts ? t : Number.NEGATIVE_INFINITY;
+    for (const sum of [this.kernel, this.lock, this.job, this.copy, this.legacy]) sum.limitNs = limitNs;
   }
 
   /** From the native call, where the log has it, else from the pick-up. */

@@ -27,6 +27,7 @@ export interface SweepOptions {
   scheduler: Scheduler | null;
   /** The valid proof, counted from 1, whose end begins the steady stretch. */
   steadyFrom: number;
+  /** Null: neither stretch nor windows are asked for; what is kept does not grow then. */
   stretches: Stretches | null;
   /** Null: pieces of time are not needed. */
   sink: ((device: number) => PieceSink) | null;
@@ -271,11 +272,11 @@ export class Sweep {
   #device(number: number): SweptDevice {
     let swept = this.#byNumber[number];
     if (!swept) {
-      const { steadyFrom, sink, isLog } = this.#options;
+      const { steadyFrom, sink, isLog, stretches } = this.#options;
       const tally = new Tally(steadyFrom, this.validEnds.length, sink?.(number) ?? null);
       // Down from the run's beginning until a process says otherwise.
       const account = new Account(this.#names.of(number), Math.min(0, this.#nowNs), isLog, tally);
-      swept = { number, account, sums: new DeviceSums(number), unmatched: 0, reversed: 0, slots: 0 };
+      swept = { number, account, sums: new DeviceSums(number, stretches !== null), unmatched: 0, reversed: 0, slots: 0 };
       this.#byNumber[number] = swept;
       this.devices.push(swept);
     }
