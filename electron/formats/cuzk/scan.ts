@@ -11,6 +11,7 @@ import { Buffer, isUtf8 } from 'node:buffer';
 /** Longest line that is looked at, in bytes. */
 export const MAX_LINE_BYTES = 2 ** 20;
 const HEAD_BYTES = 200;
+const BLOCK_BYTES = 64 * 1024;
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -86,7 +87,11 @@ export class CuzkScanner {
       from = bytes.indexOf(NEWLINE) + 1;
       this.#endOpen(bytes.subarray(0, from));
     }
-    if (from <= last) this.#region(bytes, from, last + 1);
+    while (from <= last) {
+      const to = endOfBlock(bytes, from, last + 1);
+      this.#region(bytes, from, to);
+      from = to;
+    }
     if (last + 1 < bytes.length) this.#keep(bytes.subarray(last + 1));
   }
 
@@ -211,6 +216,13 @@ export class CuzkScanner {
     }
     this.#sink.found(found);
   }
+}
+
+/** Whole lines of about a block: what is searched several times stays near the processor. `end` is one past a line end. */
+function endOfBlock(bytes: Buffer, from: number, end: number): number {
+  if (end - from <= BLOCK_BYTES) return end;
+  const last = bytes.lastIndexOf(NEWLINE, from + BLOCK_BYTES - 1);
+  return (last >= from ? last : bytes.indexOf(NEWLINE, from + BLOCK_BYTES)) + 1;
 }
 
 function hasOwnMark(bytes: Buffer): boolean {
