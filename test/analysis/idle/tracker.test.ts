@@ -256,3 +256,16 @@ test('a loss that is told late: what is not final yet becomes unknown, what is s
   // 3 to 5 was counted as preamble by then.
   expect(after.all).toMatchObject({ unknown_ns: 7, idle_ns: { warm_up: 2, preamble: 3 } });
 });
+
+test('a lost job of a log is settled by the next thing its worker does: what came before it is final', () => {
+  const tracker = new IdleTracker({ engine: 'cuzk', scheduler: null, proofsInFlight: 1 });
+  tracker.beginProcess(helloAt(0), 0, false);
+  const job = (partition: number) => ({ proof: 'A', attempt: 1, partition, device: 'gpu0', worker: 0 });
+  tracker.take(eventWith('picked_up', 0, job(0)));
+  tracker.take(eventWith('partition_ended', 3, { ...job(0), outcome: 'failed' }));
+  const before = tracker.figures(4).devices[0] as DeviceFigures;
+  expect(before).toMatchObject({ all: { unknown_ns: 4 }, final: { unknown_ns: 0 } });
+  tracker.take(eventWith('picked_up', 5, job(1)));
+  const after = tracker.figures(10).devices[0] as DeviceFigures;
+  expect(after).toMatchObject({ all: { unknown_ns: 5, groups: { inside_job: 5 } }, final: { unknown_ns: 5, groups: {} } });
+});
