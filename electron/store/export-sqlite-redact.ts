@@ -4,28 +4,22 @@ import { EVENTS, type EventName } from '../contract/timeline-events.ts';
 import { redactDeep, type RunRedactor } from '../formats/redact/redact.ts';
 import type { Db } from './open.ts';
 
-/** Free texts of the schema. What is not here is an id, a digest, a number, or a word from a list of ours. */
-const TEXTS: Record<string, string[]> = {
-  run: ['emulate', 'imported_from', 'ended_by'],
-  process: ['ended', 'signal'],
-  proof: ['message', 'path', 'circuit'],
-  proof_attempt: ['message', 'path'],
-  imported_attempt: ['message', 'file'],
-  problem: ['problem'],
-  loss: ['ring'],
-  run_process: ['reason'],
-  hold: ['reason'],
-};
-/** JSON, redacted inside. */
-const DOCUMENTS: Record<string, string[]> = { run: ['found'], step: ['detail'] };
-/** Where something lies on the machine it comes from: nobody else's business. */
-const EMPTIED: [table: string, column: string, value: string | null][] = [
-  ['process', 'folder', '[home]'],
-  ['journal', 'path', '[home]'],
-  ['proof', 'seed', '[secret]'],
-  ['run', 'summary', null],
-  ['journal', 'last_state', null],
-];
+/** Free texts of the schema, and where something lies on the machine it comes from. What is not here is an id, a digest, a number, or a word from a list of ours. */
+const UPDATES = `
+UPDATE run SET emulate = redact_text(emulate), imported_from = redact_text(imported_from), ended_by = redact_text(ended_by),
+  found = redact_json(found), summary = NULL;
+UPDATE process SET ended = redact_text(ended), signal = redact_text(signal), folder = '[home]';
+UPDATE journal SET path = '[home]', last_state = NULL;
+UPDATE proof SET message = redact_text(message), path = redact_text(path), seed = '[secret]';
+UPDATE proof_attempt SET message = redact_text(message), path = redact_text(path);
+UPDATE imported_attempt SET message = redact_text(message), file = redact_text(file);
+UPDATE problem SET problem = redact_text(problem);
+UPDATE loss SET ring = redact_text(ring);
+UPDATE run_process SET reason = redact_text(reason);
+UPDATE hold SET reason = redact_text(reason), boot_id = redact_boot(boot_id);
+UPDATE step SET detail = redact_json(detail);
+DELETE FROM meta WHERE key <> 'uuid';
+`;
 
 export function redactCopy(db: Db, redactor: RunRedactor): void {
   const { text } = redactor;
@@ -34,18 +28,7 @@ export function redactCopy(db: Db, redactor: RunRedactor): void {
   db.function('redact_json', { deterministic: true }, (value) => (typeof value === 'string' ? document(value) : value));
   db.function('redact_boot', (value) => (typeof value === 'string' ? redactor.boot(value) : value));
   db.transaction(() => {
-    for (const [tables, rule] of [
-      [TEXTS, 'redact_text'],
-      [DOCUMENTS, 'redact_json'],
-    ] as const) {
-      for (const [table, columns] of Object.entries(tables)) {
-        const there = columnsOf(db, table);
-        for (const column of columns) if (there.has(column)) db.exec(`UPDATE ${table} SET ${column} = ${rule}(${column})`);
-      }
-    }
-    for (const [table, column, value] of EMPTIED) db.prepare(`UPDATE ${table} SET ${column} = ?`).run(value);
-    if (columnsOf(db, 'hold').has('boot_id')) db.exec('UPDATE hold SET boot_id = redact_boot(boot_id)');
-    db.exec(`DELETE FROM meta WHERE key NOT IN ('uuid')`);
+    db.exec(UPDATES);
     redactEvents(db, redactor);
   })();
 }
@@ -67,8 +50,4 @@ function redactEvents(db: Db, redactor: RunRedactor): void {
       update.run(JSON.stringify(rest), process, seq);
     }
   }
-}
-
-function columnsOf(db: Db, table: string): Set<string> {
-  return new Set((db.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name));
 }

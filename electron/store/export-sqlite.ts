@@ -85,21 +85,15 @@ function keepOnly(db: Db, still: StillRun): void {
     db.prepare('DELETE FROM proof_attempt WHERE run IS NOT ? AND id NOT IN (SELECT subject FROM event WHERE subject IS NOT NULL)').run(run);
     // The host's holds bear no run; those of the run's own machine boots say why it was idle.
     const boots = JSON.stringify([...new Set(still.stretches.map(({ hello }) => hello.boot_id))]);
-    if (hasTable(db, 'hold')) {
-      db.prepare('DELETE FROM hold WHERE run IS NOT ? AND (run IS NOT NULL OR boot_id NOT IN (SELECT value FROM json_each(?)))').run(
-        run,
-        boots,
-      );
-    }
-    for (const table of ['imported_attempt', 'run_process', 'run']) {
-      if (hasTable(db, table)) db.prepare(`DELETE FROM ${table} WHERE run IS NOT ?`).run(run);
-    }
+    db.prepare('DELETE FROM hold WHERE run IS NOT ? AND (run IS NOT NULL OR boot_id NOT IN (SELECT value FROM json_each(?)))').run(
+      run,
+      boots,
+    );
+    db.prepare('DELETE FROM imported_attempt WHERE run IS NOT ?').run(run);
+    db.prepare('DELETE FROM run_process WHERE run IS NOT ?').run(run);
+    db.prepare('DELETE FROM run WHERE run IS NOT ?').run(run);
     db.exec('DELETE FROM journal WHERE process NOT IN (SELECT id FROM kept); DELETE FROM process WHERE id NOT IN (SELECT id FROM kept)');
     db.exec('DROP TABLE kept');
   })();
   db.pragma('foreign_keys = ON');
-}
-
-function hasTable(db: Db, name: string): boolean {
-  return db.prepare(`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`).get(name) !== undefined;
 }

@@ -50,7 +50,7 @@ it('takes out what is secret and leaves what is said', () => {
 /** A run file whose every free text holds everything that is planted. */
 function plantedRun(): string {
   const lines = new Lines();
-  const shown = (e: EventName) => Object.fromEntries(Object.entries(EVENTS[e]).flatMap(([field, kind]) => (/^text/.test(kind) && field !== 'ring' ? [[field, ALL]] : []))); // prettier-ignore
+  const shown = (e: EventName) => Object.fromEntries(Object.entries(EVENTS[e]).flatMap(([field, kind]) => (kind.startsWith('text') && field !== 'ring' ? [[field, ALL]] : []))); // prettier-ignore
   lines.add('hello', 0, {
     ...shown('hello'),
     boot_id: 'boot-of-heidi',
