@@ -6,7 +6,7 @@
  * text, where a byte is a character: searching text costs no call out of the engine. Lines that are handed on are texts of their own, so
  * that none of them keeps its chunk in memory.
  */
-import { Buffer, isUtf8 } from 'node:buffer';
+import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 
 /** Longest line that is looked at, in bytes. */
 export const MAX_LINE_BYTES = 2 ** 20;
@@ -61,6 +61,8 @@ export class CuzkScanner {
   /** Of the chunk that is looked at: where each mark comes next, and where a target does. */
   readonly #next: number[] = MARKS.map(() => -1);
   #lower = -1;
+  /** No line of it needs a second look at its characters. */
+  #isAscii = false;
   /** Bytes before the unfinished line. */
   #offset = 0;
   #kept: Buffer[] = [];
@@ -166,6 +168,7 @@ export class CuzkScanner {
   /** Whole lines: `to` is one past a line end. */
   #region(bytes: Buffer, from: number, to: number): void {
     const text = (bytes as Latin1Bytes).latin1Slice(from, to);
+    this.#isAscii = isAscii(bytes.subarray(from, to));
     const next = this.#next;
     let nearest = seekAll(next, text, 0);
     this.#lower = -1;
@@ -205,7 +208,7 @@ export class CuzkScanner {
   #tell(bytes: Buffer, start: number, end: number, offset: number): void {
     const stop = end > start && bytes[end - 1] === RETURN ? end - 1 : end;
     const found = { line: this.lines, offset, bytes: end + 1 - start, text: (bytes as Latin1Bytes).latin1Slice(start, stop), wallUs: null };
-    if (NOT_ASCII.test(found.text)) {
+    if (!this.#isAscii && NOT_ASCII.test(found.text)) {
       const part = bytes.subarray(start, stop);
       if (!isUtf8(part)) {
         found.text = found.text.slice(0, HEAD_BYTES);
