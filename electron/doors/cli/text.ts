@@ -15,8 +15,9 @@ export function ratio(part: number | null, whole: number): string {
   return whole > 0 && part !== null ? `${((100 * part) / whole).toFixed(1)} %` : '–';
 }
 
-/** `2026-11-30 17:41:47 +01:00`: local, with its offset, the same in every language. */
+/** `2026-11-30 17:41:47 +01:00`: local, with its offset, the same in every language; 0 is the wall clock of a log that tells none. */
 export function localTime(wallNs: string): string {
+  if (wallNs === '0') return 'not recorded';
   const at = new Date(Number(BigInt(wallNs) / 1_000_000n));
   const two = (value: number) => String(value).padStart(2, '0');
   const offset = -at.getTimezoneOffset();
@@ -58,7 +59,7 @@ export function runText(report: RunReport): string {
     const hash = proof.sha256 ? `  sha256 ${proof.sha256}` : '';
     const error = proof.error ? `  ${visibleText(proof.error.message)}` : '';
     lines.push(
-      `    ${proof.id.padEnd(6)} ${(proof.outcome ?? 'running').padEnd(11)} ${done}/${proof.partitions.length} partitions${latency}${hash}${error}`,
+      `    ${visibleText(proof.name ?? proof.id).padEnd(6)} ${(proof.outcome ?? 'running').padEnd(11)} ${done}/${proof.partitions.length} partitions${latency}${hash}${error}`,
     );
   }
   const { count, lost, unparsed } = report.events;
