@@ -10,7 +10,6 @@ import sys
 
 from account import Account, slot_states
 from logs import LogAccount
-from picture import partition_of
 from runfile import read_runs
 
 CAUSES = ["down", "fault", "in_lock", "handoff", "preamble", "warm_up", "epilogue", "dispatch", "held", "no_work", "permit",
@@ -104,22 +103,13 @@ def union(spans):
 
 
 def legacy(run, accounts, device):
-    """Closed job spans, clipped likewise; in a log from GPU_START (call_started) on."""
+    """Job spans that ended, clipped likewise; in a log from GPU_START (call_started) to GPU_END, pick-up or not."""
     spans = []
     for account in accounts:
-        begun = {}
-        for index, (t, _, event) in enumerate(account.process.steps):
-            if index in account.whole.ignored or event.get("device") != device or "partition" not in event:
-                continue
-            key = partition_of(event) + (event["worker"],)
-            if event["e"] == ("call_started" if run.is_log else "picked_up"):
-                if not run.is_log:
-                    begun = {one: start for one, start in begun.items() if one[3] != event["worker"]}
-                begun[key] = t
-            elif event["e"] == "put_down" and key in begun:
-                start, first = begun.pop(key), max(0, account.process.counts_from)
-                if t > first or start >= first:
-                    spans.append((max(first, start), min(t, run.wall)))
+        first = max(0, account.process.counts_from)
+        for at, start, end in account.calls() if run.is_log else account.whole.put_down:
+            if at == device and end > first:
+                spans.append((max(first, start), min(end, run.wall)))
     length = max((end for _, end in spans), default=0) - min((start for start, _ in spans), default=0)
     if length <= 0:
         return {"legacy_efficiency": None, "legacy_sum": None}

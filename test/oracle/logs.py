@@ -57,6 +57,16 @@ class LogAccount(Account):
                 released = later
         return granted, released, None, None
 
+    def calls(self):
+        begun = {}
+        for t, _, event in self.process.steps:
+            if event["e"] in ("call_started", "put_down"):
+                key = partition_of(event) + (event["device"], event["worker"])
+                if event["e"] == "call_started":
+                    begun[key] = t
+                elif key in begun:
+                    yield event["device"], begun.pop(key), t
+
     def is_lock_recorded(self, device):
         """Whether every job that ended has its window."""
         ended = [job for job, _ in self.jobs if job.device == device and job.ended < len(self.process.steps)]

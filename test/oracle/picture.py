@@ -50,6 +50,7 @@ class Picture:
         self.last_pickup = {}  # device -> t
         self.open = []  # kernels, copies, waits: (kind, key, device, worker, t, index, event)
         self.closed = []  # windows: (what, device, from, to): kernel, copy, lock, job
+        self.put_down = []  # job spans that ended: (device, from, to)
         self.ignored = set()  # indexes of events that change nothing
         self.kernels = []  # those that count
         self.unknown = []  # (device, from, to)
@@ -161,6 +162,7 @@ class Picture:
             begun = self.job.pop(number, None)
             if begun and name == "put_down":
                 self.closed.append(("job", worker.device, begun[1], t))
+                self.put_down.append((worker.device, begun[1], t))
         if name == "picked_up":
             worker.at = partition_of(event)
             self.job[number] = (worker.at, t)
