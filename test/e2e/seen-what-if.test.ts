@@ -21,7 +21,7 @@ import { markdownTable, percentText, UPDATES_DOCS, writeSection } from '../suppo
 import { makeRuns } from '../support/emulated-runs.ts';
 import { answerSeed } from '../support/seed-answer.ts';
 import { PARTITIONS, SECTORS, SEED_SCHEDULER, SEED_STAGES } from '../support/seed-story.ts';
-import { hasProver, Stage } from '../support/seen.ts';
+import { hasProver, Stage, sum } from '../support/seen.ts';
 
 const own = { preset: 'interlock', synthesis_workers: 4, partitions_in_flight: 10, proofs_in_flight: 2 } as const;
 const SPECS: SchedulerSpec[] = [
@@ -101,7 +101,7 @@ function predictRows(runs: RunReads, ids: readonly string[], specs: readonly Sch
   });
 }
 
-/** How much longer than asked for prepare, device and finish of a run's partitions took together, of the middle one. */
+/** How much longer than asked for prepare, device and finish of a run's partitions took together, on average. */
 function lateness(runs: RunReads, run: string, askedNs: number): number {
   const length = (span: StageSpan | undefined) => (span?.end_ns ?? Number.NaN) - (span?.start_ns ?? Number.NaN);
   const sums = runs
@@ -109,7 +109,7 @@ function lateness(runs: RunReads, run: string, askedNs: number): number {
     .proofs.flatMap(({ partitions }) =>
       partitions.map(({ stages }) => length(stages.prepare) + length(stages.device) + length(stages.finish)),
     );
-  return (computeMedian(sums) ?? Number.NaN) / askedNs - 1;
+  return sum(sums) / sums.length / askedNs - 1;
 }
 
 /** Emulated stages that end later than this, in the middle, tell of a machine that is busy with something else. */
@@ -133,7 +133,7 @@ describe.skipIf(!hasProver)('the what-if (needs the built prover)', () => {
     const text = [
       markdownTable(HEADER, rows.map(({ cells }) => cells)),
       '',
-      `Median error ${percent(median)}, largest ${percent(Math.max(...errors))}; of the replays ${percent(computeMedian(replays) ?? Number.NaN)}. Emulated stages ended ${percent(late)} later than asked for.`,
+      `Median error ${percent(median)}, largest ${percent(Math.max(...errors))}; of the replays ${percent(computeMedian(replays) ?? Number.NaN)}. Emulated stages ended ${percent(late)} later than asked for, on average.`,
     ].join('\n'); // prettier-ignore
     console.log(text);
     writeSection('docs/what-if.md', 'emulated', text);
@@ -183,7 +183,7 @@ describe.skipIf(!hasProver)('the what-if (needs the built prover)', () => {
         ],
       ),
       '',
-      `The emulated stages of this machine ended ${(100 * late).toFixed(1)} % later than asked for.`,
+      `The emulated stages of this machine ended ${(100 * late).toFixed(1)} % later than asked for, on average.`,
       '',
       'The story’s own figure holds its four gaps, in which syntheses began late for reasons that no stage time tells; a pipeline that starts them in time has none, so the',
       'simulation of “now” is faster, and the answer shows by how much. What the second worker removes is preamble and epilogue, not those gaps.',
