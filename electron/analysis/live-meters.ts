@@ -3,7 +3,10 @@ import type { LiveFigures } from '../contract/live.ts';
 import type { DeviceWindows } from '../contract/run-report.ts';
 import { NS_PER_S, type Nanoseconds } from '../contract/units.ts';
 import type { Span } from './spans.ts';
-import { isWindowKind, makeWindows, withoutUnrecorded, WindowMeter, WINDOWS, type WindowKind } from './windows.ts';
+import {
+  countLogSpan, hasJobSpans, hasLockWindows, isWindowKind, makeWindows, noLogSpans, withoutUnrecorded, WindowMeter, WINDOWS, type LogSpans,
+  type WindowKind,
+} from './windows.ts'; // prettier-ignore
 
 /** Intervals are kept one by one for the last minute and the second that it began in. */
 const KEEP_NS = 61 * NS_PER_S;
@@ -14,7 +17,7 @@ interface MeteredDevice {
   kind: string;
   /** A log of another engine has no kernels and no copies, and its lock windows only where each job span has one. */
   isLog: boolean;
-  closed: { job: number; lock: number };
+  spans: LogSpans;
   meters: Record<WindowKind, WindowMeter>;
 }
 
@@ -25,17 +28,17 @@ export class LiveMeters {
     let known = this.#devices.get(device);
     if (!known) {
       const meters = Object.fromEntries(WINDOWS.map((window) => [window, new WindowMeter()])) as Record<WindowKind, WindowMeter>;
-      this.#devices.set(device, (known = { device, kind, isLog, closed: { job: 0, lock: 0 }, meters }));
+      this.#devices.set(device, (known = { device, kind, isLog, spans: noLogSpans(), meters }));
     }
     return known;
   }
 
   /** A span that closed counts; others do not change a meter. */
   take(span: Span): void {
-    if (span.state !== 'closed' || span.device === null || span.endNs === null || !isWindowKind(span.kind)) return;
+    if (span.device === null || !isWindowKind(span.kind)) return;
     const device = this.addDevice(span.device, '');
-    device.meters[span.kind].add(span.startNs, span.endNs);
-    if (span.kind === 'job' || span.kind === 'lock') device.closed[span.kind] += 1;
+    countLogSpan(device.spans, span);
+    if (span.state === 'closed' && span.endNs !== null) device.meters[span.kind].add(span.startNs, span.endNs);
   }
 
   fold(horizonNs: Nanoseconds, open: Iterable<Span>): void {
@@ -60,7 +63,7 @@ export class LiveMeters {
         (window) => measured[window].union,
         (window) => measured[window].sum,
       );
-      return device.isLog ? withoutUnrecorded(windows, device.closed) : windows;
+      return device.isLog ? withoutUnrecorded(windows, device.spans) : windows;
     });
   }
 
@@ -78,9 +81,10 @@ export class LiveMeters {
         });
       };
       const none = Array.from({ length: SPARKS }, () => null);
-      const hasLock = !device.isLog || (device.closed.lock > 0 && device.closed.lock >= device.closed.job);
+      const hasLock = !device.isLog || hasLockWindows(device.spans);
+      const hasJob = !device.isLog || hasJobSpans(device.spans);
       const kernel = device.isLog ? none : ratios('kernel');
-      return { device: device.device, kernel, lock: hasLock ? ratios('lock') : none, job: ratios('job') };
+      return { device: device.device, kernel, lock: hasLock ? ratios('lock') : none, job: hasJob ? ratios('job') : none };
     });
   }
 }

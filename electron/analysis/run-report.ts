@@ -13,7 +13,9 @@ import { RunAxis } from './run-axis.ts';
 import { SpanTracker, type Span } from './spans.ts';
 import { computeMedian } from './statistics.ts';
 import { computeSecondsPerProof } from './throughput.ts';
-import { isLog, isWindowKind, makeWindows, withoutUnrecorded, WindowMeter, WINDOWS, type WindowKind } from './windows.ts';
+import {
+  countLogSpan, isLog, isWindowKind, makeWindows, noLogSpans, withoutUnrecorded, WindowMeter, WINDOWS, type LogSpans, type WindowKind,
+} from './windows.ts'; // prettier-ignore
 
 /** Raised whenever the same events would give another report. */
 export const ANALYSIS_VERSION = 2;
@@ -45,7 +47,7 @@ interface Device {
   device: string;
   kind: string;
   isLog: boolean;
-  closed: { job: number; lock: number };
+  spans: LogSpans;
   meters: Record<WindowKind, WindowMeter>;
 }
 
@@ -136,18 +138,17 @@ export class RunReportBuilder {
     let known = this.#devices.get(device);
     if (!known) {
       const meters = Object.fromEntries(WINDOWS.map((window) => [window, new WindowMeter()])) as Record<WindowKind, WindowMeter>;
-      this.#devices.set(device, (known = { device, kind, isLog, closed: { job: 0, lock: 0 }, meters }));
+      this.#devices.set(device, (known = { device, kind, isLog, spans: noLogSpans(), meters }));
     }
     return known;
   }
 
   #takeSpan(span: Span, process: number): void {
     this.#book.takeSpan(span, process);
-    if (span.state === 'closed' && span.device !== null && isWindowKind(span.kind)) {
-      const device = this.#device(span.device);
-      device.meters[span.kind].add(span.startNs, span.endNs ?? span.startNs);
-      if (span.kind === 'job' || span.kind === 'lock') device.closed[span.kind] += 1;
-    }
+    if (span.device === null || !isWindowKind(span.kind)) return;
+    const device = this.#device(span.device);
+    countLogSpan(device.spans, span);
+    if (span.state === 'closed') device.meters[span.kind].add(span.startNs, span.endNs ?? span.startNs);
   }
 
   /** Draws the conclusions that waited, so that they do not pile up. */
@@ -195,7 +196,7 @@ function windowsOf(device: Device, toNs: Nanoseconds, open: readonly Span[]): De
     (window) => totals[window].union,
     (window) => totals[window].sum,
   );
-  return device.isLog ? withoutUnrecorded(windows, device.closed) : windows;
+  return device.isLog ? withoutUnrecorded(windows, device.spans) : windows;
 }
 
 function reportProof(entry: ProofEntry, runState: RunState): ProofReport {

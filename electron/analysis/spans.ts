@@ -37,6 +37,8 @@ export interface Span {
   readonly startNs: Nanoseconds;
   endNs: Nanoseconds | null;
   state: 'open' | 'closed' | 'abandoned';
+  /** Of a job span that closed: there was a native call in it (`call_started`; logs alone have that line). */
+  called: boolean;
 }
 
 /** Which kind an event begins or ends. */
@@ -62,6 +64,8 @@ interface Slot {
   open: Span[];
   /** Ends that came before their starts. */
   early: Partial<Record<'permit' | 'queue', Nanoseconds>>;
+  /** The engine has begun its native call for it since it was last put down. */
+  called: boolean;
 }
 
 /** Something that ends spans of others once the horizon has passed it. */
@@ -109,6 +113,7 @@ export class SpanTracker {
       return;
     }
     const slot = this.#slot(event.proof, event.attempt, event.partition);
+    if (event.e === 'call_started') slot.called = true;
     const ends = ENDS[event.e];
     if (ends) this.#end(slot, ends, event as Loose, at);
     const starts = STARTS[event.e];
@@ -183,6 +188,7 @@ export class SpanTracker {
       partition: event.partition,
       startNs: at,
       endNs: null,
+      called: false,
       state: 'open',
     };
     if (kind === 'permit' || kind === 'queue') {
@@ -217,6 +223,10 @@ export class SpanTracker {
       return this.#abandon(span);
     }
     this.#forget(span);
+    if (kind === 'job') {
+      span.called = slot.called;
+      slot.called = false;
+    }
     this.#close(span, at);
   }
 
@@ -288,7 +298,7 @@ export class SpanTracker {
     let slots = attempts.get(attempt);
     if (!slots) attempts.set(attempt, (slots = new Map()));
     let slot = slots.get(partition);
-    if (!slot) slots.set(partition, (slot = { open: [], early: {} }));
+    if (!slot) slots.set(partition, (slot = { open: [], early: {}, called: false }));
     return slot;
   }
 }

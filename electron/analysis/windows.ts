@@ -89,13 +89,48 @@ export function makeWindows(
   };
 }
 
-/**
- * Windows that a log of another engine does not tell: null, not zero. It has no kernels and no copies, and its lock windows say something
- * only where each closed job span (`closed`) has one.
- */
-export function withoutUnrecorded(windows: DeviceWindows, closed: { job: number; lock: number }): DeviceWindows {
-  const inside = { ...windows, kernel_ns: null, kernel_sum_ns: null, copy_ns: null, copy_sum_ns: null };
-  return closed.lock > 0 && closed.lock >= closed.job ? inside : { ...inside, lock_held_ns: null, lock_held_sum_ns: null };
+/** What a log has of a device: job spans that began, that closed, those of them with a native call (`call_started`), lock windows placed. */
+export interface LogSpans {
+  begun: number;
+  job: number;
+  called: number;
+  lock: number;
+}
+
+export function noLogSpans(): LogSpans {
+  return { begun: 0, job: 0, called: 0, lock: 0 };
+}
+
+export function countLogSpan(counts: LogSpans, span: Span): void {
+  if (span.kind === 'job' && span.state === 'open') counts.begun += 1;
+  if (span.state !== 'closed') return;
+  if (span.kind === 'lock') counts.lock += 1;
+  if (span.kind !== 'job') return;
+  counts.job += 1;
+  if (span.called) counts.called += 1;
+}
+
+/** Lock windows of a log say something only where each job that closed has one; one that was given up before its native call has none to have. */
+export function hasLockWindows(counts: Omit<LogSpans, 'begun'>): boolean {
+  return counts.lock > 0 && counts.lock >= (counts.called > 0 ? counts.called : counts.job);
+}
+
+/** A log whose jobs all lack their ends does not tell job spans. */
+export function hasJobSpans(counts: Pick<LogSpans, 'begun' | 'job'>): boolean {
+  return counts.job > 0 || counts.begun === 0;
+}
+
+/** Windows that a log of another engine does not tell: null, not zero. It has no kernels and no copies. */
+export function withoutUnrecorded(windows: DeviceWindows, counts: LogSpans): DeviceWindows {
+  return {
+    ...windows,
+    kernel_ns: null,
+    kernel_sum_ns: null,
+    copy_ns: null,
+    copy_sum_ns: null,
+    ...(hasLockWindows(counts) ? {} : { lock_held_ns: null, lock_held_sum_ns: null }),
+    ...(hasJobSpans(counts) ? {} : { job_span_ns: null, job_span_sum_ns: null }),
+  };
 }
 
 /** Whether it is another engine's log, turned into events. */

@@ -91,8 +91,11 @@ def windows_of(run, accounts, device):
                  for kind, at, start, end in account.closed if (kind, at) == (what, device)]
         windows[what] = {"ns": union(spans), "sum_ns": sum(max(0, end - start) for start, end in spans)}
     if run.is_log:
-        if not all(account.is_lock_recorded(device) for account in accounts):
+        begun, ended, called, placed = (sum(counts) for counts in zip(*(account.count(device) for account in accounts)))
+        if placed == 0 or placed < (called or ended):
             windows["lock"] = None
+        if ended == 0 and begun > 0:
+            windows["job"] = None
         windows["kernel"] = windows["copy"] = None
     return windows
 

@@ -67,11 +67,20 @@ class LogAccount(Account):
                 elif key in begun:
                     yield event["device"], begun.pop(key), t
 
-    def is_lock_recorded(self, device):
-        """Whether every job that ended has its window."""
+    def is_called(self, job):
+        """Whether the native call began for it: since the same worker last put the same partition down."""
+        called = False
+        for _, _, event in self.process.steps[:job.ended]:
+            if event["e"] in ("call_started", "put_down") and partition_of(event) == job.partition:
+                called = event["e"] == "call_started"
+        return called
+
+    def count(self, device):
+        """Jobs that began, that ended, those of them with a native call, and lock windows."""
         ended = [job for job, _ in self.jobs if job.device == device and job.ended < len(self.process.steps)]
+        begun = [event for _, _, event in self.process.steps if event["e"] == "picked_up" and event["device"] == device]
         windows = [window for window in self.windows if window.device == device]
-        return len(windows) > 0 and len(windows) >= len(ended)
+        return len(begun), len(ended), sum(self.is_called(job) for job in ended), len(windows)
 
     def has_acceptance(self, index):
         return any(event["e"] == "proof_accepted" for _, _, event in self.process.steps[:index])

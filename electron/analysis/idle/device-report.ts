@@ -1,5 +1,6 @@
 /** One device's account in the words of `interlock idle`. */
 import { GROUPS, type Cause, type DeviceIdle, type Group, type IdleParts, type WindowMeasure, WORKER_STATES } from '../../contract/idle.ts';
+import { hasJobSpans, hasLockWindows } from '../windows.ts';
 import type { Nanoseconds } from '../../contract/units.ts';
 import type { ProcessStream } from './stream.ts';
 import type { Sweep, SweptDevice } from './sweep.ts';
@@ -90,8 +91,8 @@ function windowsOf(sweep: Sweep, device: SweptDevice, { wallNs, isOver, isLog }:
   return {
     kernel: measure('kernel', !isLog),
     // As in `show`: a union of some of the windows would say less than was held.
-    lock: measure('lock', !isLog || (sums.lock.count > 0 && sums.lock.count >= sums.job.count), sums.lockErrorNs),
-    job: measure('job', true),
+    lock: measure('lock', !isLog || hasLockWindows(sums.spans), sums.lockErrorNs),
+    job: measure('job', !isLog || hasJobSpans(sums.spans)),
     copy: measure('copy', !isLog),
   };
 }
@@ -121,10 +122,10 @@ export function wordsOf(sweep: Sweep, isLog: boolean, inexact: readonly number[]
     if (reversed > 0)
       words.push(`${account.name}: ${reversed} ${reversed === 1 ? 'kernel ends' : 'kernels end'} before the start, so the time is unknown`);
     if (unmatched > 0) words.push(`${account.name}: ${unmatched} ${unmatched === 1 ? 'end' : 'ends'} without a start`);
-    if (isLog && sums.unplaced > 0) {
-      words.push(
-        `${account.name}: ${sums.unplaced} of ${sums.job.count} lock windows could not be placed, so the time that the lock was held is not told`,
-      );
+    const { spans } = sums;
+    if (isLog && sums.unplaced > 0 && !hasLockWindows(spans)) {
+      const [unplaced, due] = spans.called > 0 ? [sums.unplacedCalled, spans.called] : [sums.unplaced, spans.job];
+      words.push(`${account.name}: ${unplaced} of ${due} lock windows could not be placed, so the time that the lock was held is not told`);
     }
   }
   return words;

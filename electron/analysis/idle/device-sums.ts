@@ -1,6 +1,7 @@
 /** What is summed of closed spans of a device, whatever the account says of the time beside: windows, the legacy figure, wasted kernels. */
 import type { Nanoseconds } from '../../contract/units.ts';
 import type { Part } from './parts.ts';
+import { noLogSpans } from '../windows.ts';
 import { UnionSum } from './union-sum.ts';
 
 export class DeviceSums {
@@ -11,8 +12,10 @@ export class DeviceSums {
   readonly legacy = new UnionSum();
   legacyFromNs = Number.POSITIVE_INFINITY;
   legacyToNs = Number.NEGATIVE_INFINITY;
-  /** Jobs whose lock window could not be placed. */
+  /** Of a log: jobs that began, that ended, those of them with a native call, and those without a lock window, called or not. */
+  readonly spans = noLogSpans();
   unplaced = 0;
+  unplacedCalled = 0;
   lockErrorNs = 0;
   readonly #device: number;
   readonly #counts: boolean;

@@ -99,6 +99,7 @@ export class LogJobs {
   #pickUp(device: DeviceWorkers, part: Part, worker: number, t: Nanoseconds): void {
     const before = this.#open.get(part);
     if (before) this.#giveUp(before, t);
+    device.sums.spans.begun += 1;
     this.#open.set(part, {
       part, device, worker, startNs: t, lockNs: Number.NaN, releasedNs: Number.NaN, nextNs: Number.NaN,
       lost: false,
@@ -112,15 +113,20 @@ export class LogJobs {
     }
     job.releasedNs = t;
     job.device.sums.lock.add(job.lockNs, t);
+    job.device.sums.spans.lock += 1;
     job.device.account.paint('lock', job.lockNs, t, job.part);
   }
 
   #putDown(job: Job, t: Nanoseconds): void {
     const { account, sums } = job.device;
+    const called = !Number.isNaN(job.part.calledNs);
     sums.job.add(job.startNs, t);
+    sums.spans.job += 1;
+    if (called) sums.spans.called += 1;
     this.#endLegacy(job.device, job.part, t);
     if (Number.isNaN(job.releasedNs)) {
       sums.unplaced += 1;
+      if (called) sums.unplacedCalled += 1;
       account.paint('unplaced', job.startNs, t, job.part);
     } else {
       account.paint('before', job.startNs, job.lockNs, null);
