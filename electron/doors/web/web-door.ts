@@ -13,6 +13,7 @@ import type { Socket } from 'node:net';
 import * as v from 'valibot';
 import type { CallName, Host } from '../../contract/api.ts';
 import { InterlockError, toFailure } from '../../contract/errors.ts';
+import { PIECE_BYTES } from '../../contract/transfer.ts';
 import { decodeRequest, encodeResult, route } from '../router.ts';
 import { Answers, statusOf } from './answers.ts';
 import {
@@ -34,6 +35,8 @@ import { DEFAULT_PORT, type Guard, type WebDoor, type WebDoorOptions } from './t
 
 const HEADER_MOST = 8 * 2 ** 10;
 const BODY_MOST = 64 * 2 ** 10;
+/** A piece of an import in base64, and its names. Nobody without the token has a body read at all. */
+const PIECE_BODY_MOST = Math.ceil(PIECE_BYTES / 3) * 4 + 1024;
 const HEADER_MS = 5000;
 const REQUEST_MS = 10_000;
 const IDLE_MS = 5000;
@@ -235,7 +238,7 @@ class Door implements WebDoor {
   async #openSession(head: RequestHead, request: IncomingMessage, response: ServerResponse): Promise<Refusal | null> {
     const wrong = judgeMethod(head, ['POST'], this.#isOff) ?? judgeJson(head, this.#isOff);
     if (wrong) return wrong;
-    const body = await this.#readBody(request);
+    const body = await this.#readBody(request, BODY_MOST);
     if (typeof body !== 'string') return body;
     const parsed = v.safeParse(SessionSchema, decodeJson(body));
     if (parsed.success && this.#secrets.spendCode(parsed.output.code)) {
@@ -251,7 +254,7 @@ class Door implements WebDoor {
     if (!this.#isOff('token') && !this.#secrets.isToken(readBearer(head))) {
       return this.#wrongTry('token', 'A token is needed. A fresh link: npx interlock link');
     }
-    const body = await this.#readBody(request);
+    const body = await this.#readBody(request, name === 'import_piece' ? PIECE_BODY_MOST : BODY_MOST);
     if (typeof body !== 'string') return body;
     let input: unknown;
     try {
@@ -273,9 +276,9 @@ class Door implements WebDoor {
   }
 
   /** The body as text, or why it is not read. */
-  async #readBody(request: IncomingMessage): Promise<string | Refusal> {
-    const most = this.#isOff('size') ? Number.MAX_SAFE_INTEGER : BODY_MOST;
-    const tooLarge: Refusal = { guard: 'size', status: 413, message: `A body may have ${BODY_MOST} bytes.` };
+  async #readBody(request: IncomingMessage, limit: number): Promise<string | Refusal> {
+    const most = this.#isOff('size') ? Number.MAX_SAFE_INTEGER : limit;
+    const tooLarge: Refusal = { guard: 'size', status: 413, message: `A body may have ${limit} bytes.` };
     if (Number(request.headers['content-length'] ?? 0) > most) return tooLarge;
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];

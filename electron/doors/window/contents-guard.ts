@@ -1,5 +1,5 @@
 /** What any web contents of the program may do, set as it is made: stay where it is. Takes Electron's objects as plain shapes. */
-import { isOwnPage, isOwnUrl } from './navigation.ts';
+import { isOwnBlob, isOwnPage, isOwnUrl } from './navigation.ts';
 import { APP_URL } from './scheme.ts';
 
 interface Preventable {
@@ -45,17 +45,21 @@ interface RequestDetails {
 }
 export interface GuardedSession {
   webRequest: { onBeforeRequest(handler: (details: RequestDetails, callback: (answer: { cancel: boolean }) => void) => void): void };
-  on(event: 'will-download', listener: (event: Preventable) => void): unknown;
+  on(event: 'will-download', listener: (event: Preventable, item: { getURL(): string }) => void): unknown;
 }
 
-/** Nothing is loaded but our own files (and images made in place); nothing is downloaded. `devTools`: their own pages may load. */
+/**
+ * Nothing is loaded but our own files and what the page made itself (images in place, an export in memory). The only download is such an
+ * export: Electron asks where to save it. `devTools`: their own pages may load.
+ */
 export function guardSession(session: GuardedSession, options: { devTools: boolean }, onPrevented: (what: string) => void): void {
   session.webRequest.onBeforeRequest(({ url }, callback) => {
-    const fine = isOwnUrl(url) || url.startsWith('data:image/') || (options.devTools && url.startsWith('devtools://'));
+    const fine = isOwnUrl(url) || isOwnBlob(url) || url.startsWith('data:image/') || (options.devTools && url.startsWith('devtools://'));
     if (!fine) onPrevented('a request to another place');
     callback({ cancel: !fine });
   });
-  session.on('will-download', (event) => {
+  session.on('will-download', (event, item) => {
+    if (isOwnBlob(item.getURL())) return;
     event.preventDefault();
     onPrevented('a download');
   });

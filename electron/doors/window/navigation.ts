@@ -22,6 +22,11 @@ export function isOwnUrl(text: string): boolean {
   );
 }
 
+/** Bytes that our own page holds in memory, under a name that only the page could make. */
+export function isOwnBlob(text: string): boolean {
+  return text.startsWith(`blob:${APP_ORIGIN}/`);
+}
+
 /** The page itself: the only place a navigation may end (its fragment is the screen). */
 export function isOwnPage(text: string): boolean {
   return isOwnUrl(text) && new URL(text).pathname === '/' && new URL(text).search === '';

@@ -207,6 +207,9 @@ const sizeAttacks: Attack[] = [
     ),
   ),
   attack('body of 100 KiB', 'size', (at) => goodCall(at, [], `{}${' '.repeat(100 * 1024)}`)),
+  attack('piece of an import of 1 MiB', 'size', (at) =>
+    goodCall(at, [], `{}${' '.repeat(2 ** 20)}`).replace('/api/status', '/api/import_piece'),
+  ),
   attack('body of 100 KiB in chunks', 'size', (at) => {
     const chunks = Array.from({ length: 100 }, () => `400\r\n${' '.repeat(1024)}\r\n`).join('');
     return request(

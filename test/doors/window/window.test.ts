@@ -211,9 +211,9 @@ describe('navigation', () => {
     expect(loaded).toEqual([APP_URL]);
   });
 
-  test('a session loads our files and images made in place, and downloads nothing', () => {
+  test('a session loads our files and images made in place, and downloads what the page made, nothing else', () => {
     let ask: ((details: { url: string }, callback: (answer: { cancel: boolean }) => void) => void) | null = null;
-    let download: ((event: { preventDefault(): void }) => void) | null = null;
+    let download: ((event: { preventDefault(): void }, item: { getURL(): string }) => void) | null = null;
     const session: GuardedSession = {
       webRequest: { onBeforeRequest: (handler) => (ask = handler) },
       on: (_name, listener) => (download = listener),
@@ -227,11 +227,24 @@ describe('navigation', () => {
       );
       return answer;
     };
-    expect(foreign.filter((url) => !cancelled(url))).toEqual([]);
-    expect([APP_URL, `${APP_URL}assets/x.js`, 'data:image/png;base64,AAAA'].map(cancelled)).toEqual([false, false, false]);
-    let stops = 0;
-    (download as unknown as (event: { preventDefault(): void }) => void)({ preventDefault: () => stops++ });
-    expect(stops).toBe(1);
+    // A page's own bytes are no place to go to, but they may be saved.
+    const outside = foreign.filter((url) => url !== 'blob:interlock-ui://app/1');
+    expect(outside).toHaveLength(foreign.length - 1);
+    expect(outside.filter((url) => !cancelled(url))).toEqual([]);
+    const made = 'blob:interlock-ui://app/0c1d';
+    expect([APP_URL, `${APP_URL}assets/x.js`, 'data:image/png;base64,AAAA', made].map(cancelled)).toEqual([false, false, false, false]);
+    const stopped = (url: string) => {
+      let stops = 0;
+      (download as unknown as (event: { preventDefault(): void }, item: { getURL(): string }) => void)(
+        { preventDefault: () => stops++ },
+        { getURL: () => url },
+      );
+      return stops === 1;
+    };
+    expect(stopped(made)).toBe(false);
+    const others = [...outside, 'blob:null/1', 'blob:http://127.0.0.1/1', 'blob:interlock-ui://app.evil/1', 'blob:interlock-ui://apple/1'];
+    expect(others.filter((url) => !stopped(url))).toEqual([]);
+    expect(others.filter((url) => !cancelled(url))).toEqual([]);
   });
 
   test('links to the outside are looked up by key, https alone', () => {
