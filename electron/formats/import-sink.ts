@@ -54,7 +54,8 @@ export interface ImportedProcessEnd {
   unparsed: number;
 }
 
-export interface ImportedAttempt {
+/** What the host knows of a proof of the run. */
+export interface AttemptFacts {
   proof: string;
   attempt: number;
   outcome: string | null;
@@ -76,7 +77,7 @@ export interface ImportSink {
   oldProblem(problem: { offset: number; bytes: number; kind: string; problem: string }): void;
   endProcess(end: ImportedProcessEnd): void;
   hold(fromNs: Nanoseconds, toNs: Nanoseconds | null): void;
-  attempt(attempt: ImportedAttempt): void;
+  attempt(attempt: AttemptFacts): void;
   endRun(end: { state: RunState; endedBy: string | null }): void;
   problem(problem: ImportProblem): void;
 }

@@ -4,32 +4,19 @@
  */
 import type { RunAxis } from '../analysis/run-axis.ts';
 import type { RunFeed } from '../analysis/run-feed.ts';
-import type { RunState } from '../contract/run-report.ts';
-import type { Backend, Scheduler } from '../contract/scheduler.ts';
+import type { Scheduler } from '../contract/scheduler.ts';
 import type { StateLine, TimelineEvent } from '../contract/timeline-events.ts';
 import type { Nanoseconds } from '../contract/units.ts';
-import type { AttemptFacts, ExportFacts } from '../formats/export-facts.ts';
+import type { ExportFacts } from '../formats/export-facts.ts';
+import type { AttemptFacts } from '../formats/import-sink.ts';
 import type { RunFileLoss, RunFileProblem, RunFileProcess } from '../formats/run-file/shapes.ts';
 import { readHolds } from './holds.ts';
 import type { Reads, Stretch } from './reads.ts';
+import type { RunRow } from './run-reads.ts';
 import { endOf } from './run-walk.ts';
 
 /** Events read at once: the thread answers others in between. */
 const PAGE = 1_000;
-
-interface RunRow {
-  run: string;
-  uid: string;
-  state: RunState;
-  ended_by: string | null;
-  engine: string;
-  backend: Backend;
-  emulate: string | null;
-  scheduler: string;
-  found: string;
-  imported_from: string | null;
-  origin_run: string | null;
-}
 
 export class StillRun {
   readonly run: string;

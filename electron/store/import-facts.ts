@@ -2,7 +2,7 @@
 import type { Statement } from 'better-sqlite3';
 import type { RunState } from '../contract/run-report.ts';
 import type { Nanoseconds } from '../contract/units.ts';
-import type { ImportedAttempt, ImportedLoss, ImportedProcess, ImportedProcessEnd, ImportedRun } from '../formats/import-sink.ts';
+import type { AttemptFacts, ImportedLoss, ImportedProcess, ImportedProcessEnd, ImportedRun } from '../formats/import-sink.ts';
 import type { Db } from './open.ts';
 import { insertRun, NO_JOURNAL } from './processes.ts';
 
@@ -145,7 +145,7 @@ export class ImportFacts {
     this.#hold.run(run, String(fromNs), toNs === null ? null : String(toNs));
   }
 
-  addAttempt(run: string, attempt: ImportedAttempt): void {
+  addAttempt(run: string, attempt: AttemptFacts): void {
     const { proof, outcome, sha256, file, code, message } = attempt;
     this.#attempt.run(run, proof, attempt.attempt, outcome, sha256, file, code, message);
   }

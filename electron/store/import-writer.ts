@@ -12,7 +12,7 @@ import type { TimelineEvent } from '../contract/timeline-events.ts';
 import type { ImportProblem } from '../contract/transfer.ts';
 import type { Nanoseconds } from '../contract/units.ts';
 import type {
-  ImportedAttempt, ImportedLoss, ImportedProcess, ImportedProcessEnd, ImportedRun, ImportSink,
+  AttemptFacts, ImportedLoss, ImportedProcess, ImportedProcessEnd, ImportedRun, ImportSink,
 } from '../formats/import-sink.ts'; // prettier-ignore
 import type { RunState } from '../contract/run-report.ts';
 import type { WritingDictionary } from './dictionary.ts';
@@ -213,7 +213,7 @@ export class ImportWriter implements ImportSink {
     this.#tell((live) => live.takeHold(fromNs, toNs));
   }
 
-  attempt(attempt: ImportedAttempt): void {
+  attempt(attempt: AttemptFacts): void {
     const run = this.#run;
     if (run && !run.skipped) this.#need().facts.addAttempt(run.run, attempt);
   }

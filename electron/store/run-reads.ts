@@ -6,6 +6,7 @@ import type { ProofReport, RunReport, RunState, RunSummary } from '../contract/r
 import type { Backend, Scheduler } from '../contract/scheduler.ts';
 import type { Reads, Stretch } from './reads.ts';
 
+/** A row of the table of runs. */
 export interface RunRow {
   id: number;
   run: string;
@@ -18,6 +19,7 @@ export interface RunRow {
   scheduler: string;
   found: string;
   imported_from: string | null;
+  origin_run: string | null;
   created_wall_ms: number;
   summary: string | null;
 }

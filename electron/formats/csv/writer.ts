@@ -11,7 +11,8 @@ import type { RunFeed } from '../../analysis/run-feed.ts';
 import { RunAxis } from '../../analysis/run-axis.ts';
 import { SpanTracker, type Span } from '../../analysis/spans.ts';
 import { isLog } from '../../analysis/windows.ts';
-import type { AttemptFacts, ExportFacts, WriteText } from '../export-facts.ts';
+import type { ExportFacts, WriteText } from '../export-facts.ts';
+import type { AttemptFacts } from '../import-sink.ts';
 
 import { decimalCell, numberCell, textCell, UtcClock, wallCell } from './cells.ts';
 import { CSV_COLUMNS, CSV_FILES, type CsvFile } from './columns.ts';

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { BACKENDS } from '../../contract/scheduler.ts';
 import type { EventOf, StateLine } from '../../contract/timeline-events.ts';
-import type { ImportedAttempt, ImportedLoss, ImportedProcess, ImportedProcessEnd, ImportedRun } from '../import-sink.ts';
+import type { AttemptFacts, ImportedLoss, ImportedProcess, ImportedProcessEnd, ImportedRun } from '../import-sink.ts';
 import type { RunState } from '../../contract/run-report.ts';
 
 export const RUN_FILE_VERSION = 1;
@@ -15,7 +15,7 @@ export interface RunFileHead extends Omit<ImportedRun, 'originRun'> {
 }
 export type RunFileProcess = ImportedProcess & ImportedProcessEnd;
 export type RunFileLoss = ImportedLoss;
-export type RunFileAttempt = ImportedAttempt;
+export type RunFileAttempt = AttemptFacts;
 export interface RunFileProblem {
   offset: number;
   bytes: number;
