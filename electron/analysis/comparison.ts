@@ -3,8 +3,10 @@
  * the first. Nothing here says why one is faster; the causes say where the device's time went instead.
  */
 import { CAUSES, GROUPS, type Cause, type DeviceIdle, type IdleReport } from '../contract/idle.ts';
+import type { SecondsPerProof } from '../contract/run-report.ts';
 import type { Scheduler, SchedulerSettings } from '../contract/scheduler.ts';
 import type { EventOf } from '../contract/timeline-events.ts';
+import { NS_PER_S } from '../contract/units.ts';
 import { COMPARISON_SCHEMA, type ComparedRun, type ComparisonReport } from '../contract/what-if.ts';
 import { blindTo, isBlindAlike, workOf, type ComparedFacts } from './comparison-facts.ts';
 import { warnAbout } from './comparison-warnings.ts';
@@ -31,7 +33,26 @@ export function compareRuns(sides: readonly ComparedFacts[]): ComparisonReport {
 
 function toComparedRun({ report, idle }: ComparedFacts): ComparedRun {
   const { run, engine, backend, scheduler, s_per_proof_detail } = report;
-  return { run, engine, backend, scheduler, n: s_per_proof_detail.n, s_per_proof: s_per_proof_detail, per_proof: perProofOf(idle.devices) };
+  return {
+    run,
+    engine,
+    backend,
+    scheduler,
+    n: s_per_proof_detail.n,
+    s_per_proof: s_per_proof_detail,
+    per_proof: isOfSameProofs(s_per_proof_detail, idle.devices) ? perProofOf(idle.devices) : null,
+  };
+}
+
+/**
+ * Of a run that lasts, the account reaches to the horizon, and a proof's end may be known a moment before: then the causes are of fewer
+ * proofs than s/proof is, and are left out rather than set beside it.
+ */
+function isOfSameProofs({ value }: SecondsPerProof, devices: readonly DeviceIdle[]): boolean {
+  return devices.every(({ steady }) => {
+    if (steady === null || value === null) return true;
+    return Math.abs((steady.to_ns - steady.from_ns) / steady.proofs - value * NS_PER_S) < 1;
+  });
 }
 
 /** Summed over the devices whose steady stretch is known; null where there is none. Null kernels: one of them has no kernel lines. */

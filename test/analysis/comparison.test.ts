@@ -95,6 +95,18 @@ describe('causes', () => {
     });
   });
 
+  it('of a run that lasts are left out while its last proof ended after what the account knows', () => {
+    const known = side('r1');
+    const early = side('r2');
+    for (const one of early.idle.devices)
+      if (one.steady) one.steady = { ...one.steady, to_ns: one.steady.to_ns - 46 * S, proofs: one.steady.proofs - 1 };
+    const { runs, deltas } = compareRuns([known, early]);
+    expect(runs[0]?.per_proof).not.toBeNull();
+    expect(runs[1]?.per_proof).toBeNull();
+    expect(deltas[0]?.causes).toEqual([]);
+    expect(deltas[0]?.s_per_proof).not.toBeNull();
+  });
+
   it('that a log cannot tell are left out on both sides, unless both are blind alike', () => {
     const may = { outside_lock: ['handoff', 'preamble', 'epilogue', 'dispatch'], lock_or_kernel: ['kernel', 'in_lock'] } as const;
     const groups = Object.fromEntries(

@@ -22,6 +22,8 @@ describe('compare', () => {
     const t = await hostWith({ partitionMs: 10 });
     await t.untilEnded((await t.prove({ ...WORK, scheduler: scheduler(1), count: 8 })).proofs);
     await t.untilEnded((await t.prove({ ...WORK, scheduler: scheduler(2), count: 7, switch: true })).proofs);
+    // The account reaches to the horizon, which follows the last proof by a mark.
+    await until('all is accounted for', async () => (await t.client.idle({ run: 'last' })).devices[0]?.steady?.proofs === 6);
     const report = await t.client.compare({ runs: ['r1', 'last'] });
     expect(report).toMatchObject({ schema: 1, settings: [{ key: 'gpu_workers', values: [1, 2] }] });
     const [delta] = report.deltas;

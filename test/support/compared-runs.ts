@@ -57,6 +57,12 @@ export interface Shape {
   hello?: Partial<Parameters<typeof makeEvent<'hello'>>[3]>;
 }
 
+/** The stretch that s/proof with one proof in flight is measured over. */
+function steadyBetween(steady: DeviceIdle['steady'], ends: readonly number[]): DeviceIdle['steady'] {
+  if (steady === null || ends.length < 2) return steady;
+  return { ...steady, from_ns: ends[0] ?? 0, to_ns: ends.at(-1) ?? 0, proofs: ends.length - 1 };
+}
+
 /** A run whose proofs end after these seconds each. */
 export function side(run: string, shape: Shape = {}): ComparedFacts {
   const seconds = shape.seconds ?? Array.from({ length: 30 }, (_, index) => 45 + (index % 3));
@@ -72,7 +78,8 @@ export function side(run: string, shape: Shape = {}): ComparedFacts {
   }; // prettier-ignore
   const idle = {
     schema: IDLE_SCHEMA, run, state: report.state, engine: report.engine, scheduler, wall_ns: at, s_per_proof: detail.value,
-    devices: shape.devices ?? [device(parts({ epilogue: 3 * S }, 37 * S))], stretch: [], partial: shape.partial ?? false, notes: [],
+    devices: (shape.devices ?? [device(parts({ epilogue: 3 * S }, 37 * S))]).map((one) => ({ ...one, steady: steadyBetween(one.steady, ends) })),
+    stretch: [], partial: shape.partial ?? false, notes: [],
   }; // prettier-ignore
   return { report, idle, hellos: [makeEvent('hello', 0, 0, shape.hello ?? {})] };
 }
