@@ -40,6 +40,8 @@ export interface SimulationReport {
   bound: { makespan_s: number; bound_s: number; ratio: number; term: string };
   /** How contention was modelled: the stretch of each stage per further synthesis at once, and over which range it was seen. */
   contention: { stage: string; per_synthesis: number; seen_up_to: number; extrapolated: boolean }[];
+  /** The device is the CPU itself, which works on the same cores as the workers' CPU stages: what they take from each other is not modelled. */
+  shares_cores: boolean;
   /** What the answer rests on: partitions, circuits, what was guessed. */
   rests_on: string[];
 }

@@ -111,7 +111,8 @@ export function wordPrediction(prediction: Prediction, nowS: number, rests: stri
   const before = base?.predicted_s_per_proof?.value ?? nowS;
   if ((before - after.value) / before < LEAST_GAIN)
     return { text: `${act.words} would not help here: predicted ${range(after, rests)}`, helps: false };
-  return { text: `${act.words}: predicted ${range(after, rests)}`, helps: true };
+  const limit = prediction.report.shares_cores ? ' at best, since the CPU device and the CPU stages share the same cores' : '';
+  return { text: `${act.words}: predicted ${range(after, rests)}${limit}`, helps: true };
 }
 
 function windowsText(picture: LivePicture, figures: LiveFigures): string {

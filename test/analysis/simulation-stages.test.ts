@@ -8,6 +8,7 @@ import { fitContention } from '../../electron/analysis/simulation/contention.ts'
 import { Teller } from '../../electron/analysis/simulation/emit.ts';
 import { simulateRun } from '../../electron/analysis/simulation/engine.ts';
 import { NO_CONTENTION, type SimulationSetup } from '../../electron/analysis/simulation/model.ts';
+import { sharesCores } from '../../electron/analysis/simulation/rests-on.ts';
 import { drawProofs, sampleRun, sampleTable } from '../../electron/analysis/simulation/sample.ts';
 import { StageCollector, type MeasuredRun } from '../../electron/analysis/simulation/stages.ts';
 import { resolveScheduler, type Scheduler } from '../../electron/contract/scheduler.ts';
@@ -188,4 +189,9 @@ describe('the scheduler that is asked about', () => {
     // What is given is what is asked about, not what the log's own scheduler was.
     expect(own).toMatchObject({ gpu_workers: 1, synthesis_workers: 2, partitions_in_flight: 18, proofs_in_flight: 3, lock_scope: 'kernels', preset: 'interlock', overrides: ['gpu_workers'] }); // prettier-ignore
   });
+});
+
+it('a CPU device shares its cores with the CPU stages, a GPU and an emulated one do not', () => {
+  const device = (kind: string) => ({ devices: [{ device: 'd0', kind }] });
+  expect(['cpu', 'cuda', 'emulated'].map((kind) => sharesCores(device(kind)))).toEqual([true, false, false]);
 });

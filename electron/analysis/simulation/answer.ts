@@ -8,7 +8,7 @@ import { changeScheduler, foundScheduler, tableScheduler, type SeenInLog } from 
 import { fitContention } from './contention.ts';
 import { SIMULATED_STAGES, type SimulationSetup } from './model.ts';
 import { predict, predictBase, type Prediction, type Question } from './predict.ts';
-import { describeRunGround, describeTableGround } from './rests-on.ts';
+import { describeRunGround, describeTableGround, sharesCores } from './rests-on.ts';
 import { sampleRun, sampleTable, type Sampler, type StageTable } from './sample.ts';
 import type { MeasuredRun } from './stages.ts';
 
@@ -69,6 +69,7 @@ export function answerRun(source: SimulatedSource, input: Input): SimulationRepo
     ...reportOf(question, prediction, input),
     run: source.run,
     base,
+    shares_cores: sharesCores(measured),
     contention: SIMULATED_STAGES.map((stage) => ({
       stage,
       per_synthesis: contention[stage],
@@ -110,6 +111,7 @@ export function answerTable(table: StageTable, input: Input, machine: MachineFac
     ...reportOf(question, prediction, input),
     run: null,
     base: null,
+    shares_cores: false,
     contention: SIMULATED_STAGES.map((stage) => ({ stage, per_synthesis: sampler.contention[stage], seen_up_to: 0, extrapolated: true })),
     rests_on: describeTableGround(table, scheduler),
   };

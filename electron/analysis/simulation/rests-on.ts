@@ -36,6 +36,10 @@ export function describeRunGround(ground: RunGround): string[] {
     ),
     ...sayIf(n < FEW_PARTITIONS, `${n} partitions are few: the range tells what these allow, not what the machine may do.`),
     ...sayIf(measured.incomplete > 0, `${measured.incomplete} partitions without all of their times are left out.`),
+    ...sayIf(
+      sharesCores(measured),
+      'The device is the CPU: kernels and the CPU stages of other workers run on the same cores here, and what they take from each other is not modelled. A gain is one at best.',
+    ),
     describePauses(measured),
     ...describeContention(contention, ground.hasVaried),
     ...(measured.isByDurations
@@ -72,6 +76,11 @@ export function describeTableGround(table: StageTable, scheduler: Scheduler): st
     'Memory is not looked at: a table does not say what a partition takes.',
     'All proofs wait from the beginning.',
   ];
+}
+
+/** Whether device and CPU stages have the same cores. */
+export function sharesCores({ devices }: Pick<MeasuredRun, 'devices'>): boolean {
+  return devices.some(({ kind }) => kind === 'cpu');
 }
 
 function sayIf(holds: boolean, text: string): string[] {

@@ -102,6 +102,7 @@ describe('the text', () => {
     s_per_proof: { value: then[0], low: then[1], high: then[2] }, latency_s: null, devices: [],
     bound: { makespan_s: 350, bound_s: 341, ratio: 0.974, term: 'the device' },
     contention: [{ stage: 'synthesis', per_synthesis: 0.031, seen_up_to: 10, extrapolated: false }],
+    shares_cores: false,
     rests_on: ['80 partitions'],
   }); // prettier-ignore
 

@@ -86,6 +86,15 @@ describe('the verdict line', () => {
   const act = currentAct(picture(CAUSES_45).figures, one)!;
   const say = (prediction: Prediction | null) => computeVerdict(picture(CAUSES_45), one, prediction);
 
+  test('is one at best where the device is the CPU itself', () => {
+    const prediction = predicted(act, 42.5, 41.9, 43.2);
+    if ('report' in prediction) prediction.report.shares_cores = true;
+    expect(plain(say(prediction)?.text)).toContain(
+      'now 45.4, 64 proofs) at best, since the CPU device and the CPU stages share the same cores.',
+    );
+    expect(plain(say(predicted(act, 42.5, 41.9, 43.2))?.text)).not.toContain('at best');
+  });
+
   test('names the cause, the act, the prediction with its range, and what it rests on', () => {
     const verdict = say(predicted(act, 42.5, 41.9, 43.2));
     expect(plain(verdict?.text)).toBe(
