@@ -213,10 +213,10 @@ describe.skipIf(!hasProver)('the what-if (needs the built prover)', () => {
     const { ids, runs } = await makeRuns(new Stage(), specs.map((scheduler) => ({ scheduler, backend: 'cpu' as const, circuit: 'sha256' as const, constraints: 6_000, proofs: 6, partitions: 4 }))); // prettier-ignore
     const rows = predictRows(runs, ids, specs, 2);
     const text = [
-      'Circuit `sha256`, 6,000 constraints, 6 proofs of 4 partitions, two CPU cores that other work shared while this was measured. The “device” is the same two cores that',
+      'Circuit `sha256`, 6,000 constraints, 6 proofs of 4 partitions, two CPU cores. The “device” is the same two cores that',
       'synthesis, prepare and finish run on, so every stage slows every other, also those of the second worker; the model knows only what syntheses do. The last row is the',
       'first scheduler measured once more: what it differs from the first row is the machine’s doing, and no smaller error means anything. The replays show that the pipeline’s',
-      'model is right and the stage times are what changed from run to run.',
+      'model is right and the stage times are what changed from run to run: drawn from two workers, they hold what these took from each other, so one worker is predicted too slow.',
       '',
       markdownTable(HEADER, rows.map(({ cells }) => cells)),
     ].join('\n'); // prettier-ignore
