@@ -2,7 +2,7 @@
 import { schedulerLabel } from '../../contract/scheduler.ts';
 import { usage } from './arguments.ts';
 import { EXIT } from './exit-codes.ts';
-import { withHost, type Call } from './program.ts';
+import { withHost, type Call } from './call.ts';
 
 export function changeCommand(call: Call): Promise<number> {
   const { command, parsed, json, output, config } = call;

@@ -8,7 +8,7 @@ import { usage } from './arguments.ts';
 import { EXIT } from './exit-codes.ts';
 import { experimentCommand } from './experiment.ts';
 import { decimals, digitsFor, digitsOf, digitsOfRange, intervalText, percent, signed } from './figures.ts';
-import { withHistory, type Call } from './program.ts';
+import { withHistory, type Call } from './call.ts';
 import { table } from './text.ts';
 
 export async function compareCommand(call: Call): Promise<number> {

@@ -15,7 +15,7 @@ import type { ExperimentReport } from '../../contract/what-if.ts';
 import { choiceFlag, usage, wholeFlag } from './arguments.ts';
 import { EXIT } from './exit-codes.ts';
 import { decimals, digitsOf, digitsOfRange, intervalText, percent, signed } from './figures.ts';
-import { withHistory, withHost, type Call } from './program.ts';
+import { withHistory, withHost, type Call } from './call.ts';
 import { openProvingHost } from './prove.ts';
 import { parseSchedulerSpec } from './scheduler-spec.ts';
 import { table } from './text.ts';

@@ -7,7 +7,7 @@ import { visibleText } from '../../contract/visible-text.ts';
 import { choiceFlag, usage } from './arguments.ts';
 import { EXIT } from './exit-codes.ts';
 import { openTarget } from './export-target.ts';
-import { withHistory, type Call } from './program.ts';
+import { withHistory, type Call } from './call.ts';
 
 interface Begun {
   export: string;

@@ -4,7 +4,7 @@ import { visibleText } from '../../contract/visible-text.ts';
 import { usage, wholeFlag } from './arguments.ts';
 import { EXIT } from './exit-codes.ts';
 import { gapsText, idleText } from './idle-text.ts';
-import { withHistory, type Call } from './program.ts';
+import { withHistory, type Call } from './call.ts';
 
 const GAPS_AS_TEXT = 20;
 const GAPS_AS_JSON = 1_000;

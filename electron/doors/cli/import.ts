@@ -14,7 +14,7 @@ import { formatBytes } from '../../contract/units.ts';
 import { visibleText } from '../../contract/visible-text.ts';
 import { EXIT } from './exit-codes.ts';
 import { openSource, type ImportSource } from './import-source.ts';
-import type { Call } from './program.ts';
+import type { Call } from './call.ts';
 
 /** Pieces on their way at once: some share a transaction while the next are read. */
 const AHEAD = 6;

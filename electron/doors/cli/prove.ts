@@ -13,7 +13,7 @@ import type { RunReport } from '../../contract/run-report.ts';
 import { choiceFlag, wholeFlag } from './arguments.ts';
 import { EXIT, isRefusal } from './exit-codes.ts';
 import { LiveLine } from './live-line.ts';
-import type { Call, OwnHost } from './program.ts';
+import type { Call, OwnHost } from './call.ts';
 import { proofsText, runText } from './text.ts';
 
 /** How often the queue is looked at, and the live line drawn. */

@@ -4,7 +4,7 @@ import { InterlockError } from '../../contract/errors.ts';
 import { visibleText } from '../../contract/visible-text.ts';
 import { usage, wholeFlag } from './arguments.ts';
 import { EXIT } from './exit-codes.ts';
-import { withHistory, type Call } from './program.ts';
+import { withHistory, type Call } from './call.ts';
 import { doctorText, runText, runsText, table } from './text.ts';
 
 export async function readCommand(call: Call): Promise<number> {

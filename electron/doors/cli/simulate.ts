@@ -6,7 +6,7 @@ import { DISPATCHES, LOCK_SCOPES, ORDERS, PRESETS, SCHEDULER_LIMITS } from '../.
 import { visibleText } from '../../contract/visible-text.ts';
 import { choiceFlag, usage, wholeFlag, type Parsed } from './arguments.ts';
 import { EXIT } from './exit-codes.ts';
-import { withHistory, type Call } from './program.ts';
+import { withHistory, type Call } from './call.ts';
 import { simulationText } from './simulate-text.ts';
 import { parseStageTable } from './stage-table.ts';
 
