@@ -13,7 +13,7 @@ import type { RunFileLoss, RunFileProblem, RunFileProcess } from '../formats/run
 import { readHolds } from './holds.ts';
 import type { Reads, Stretch } from './reads.ts';
 import type { RunRow } from './run-reads.ts';
-import { endOf } from './run-walk.ts';
+import { endOf } from './run-end.ts';
 
 /** Events read at once: the thread answers others in between. */
 const PAGE = 1_000;

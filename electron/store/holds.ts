@@ -3,7 +3,7 @@ import type { Nanoseconds } from '../contract/units.ts';
 import type { Db } from './open.ts';
 import { NO_JOURNAL } from './processes.ts';
 import type { Reads } from './reads.ts';
-import { endOf } from './run-walk.ts';
+import { endOf } from './run-end.ts';
 import type { HoldStart } from './types.ts';
 
 export interface Hold {

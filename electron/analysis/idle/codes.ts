@@ -1,6 +1,5 @@
 /** Events that the account listens to, as small numbers; the others change nothing. */
 import type { EventName, StateLine, WorkerState } from '../../contract/timeline-events.ts';
-import type { LockScope } from './workers.ts';
 
 export const CODE = {
   // Of no worker.
@@ -31,6 +30,8 @@ const UNCHANGED = -1;
 
 /** In the order of `WORKER_STATES`. */
 export const STATE_NUMBER: Record<WorkerState['is'], number> = { free: FREE, waiting: WAITING, prepare: PREPARE, device: DEVICE, finish: FINISH, dead: DEAD }; // prettier-ignore
+
+export type LockScope = 'job' | 'kernels';
 
 /** By code: the state that a worker is in from that event on, or −1. */
 const NEXT_STATE: Record<LockScope, Int8Array> = { kernels: new Int8Array(64).fill(UNCHANGED), job: new Int8Array(64).fill(UNCHANGED) };

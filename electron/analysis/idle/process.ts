@@ -6,7 +6,7 @@ import type { WorkerState } from '../../contract/timeline-events.ts';
 import type { Nanoseconds } from '../../contract/units.ts';
 import * as flag from './account.ts';
 import * as code from './codes.ts';
-import { CODE } from './codes.ts';
+import { CODE, type LockScope } from './codes.ts';
 import { LogJobs } from './log-jobs.ts';
 import { factsOf } from './next.ts';
 import type { Part, PartBook, ProofRecord } from './parts.ts';
@@ -14,7 +14,7 @@ import type { Stretches } from './stretch.ts';
 import { Supply } from './supply.ts';
 import { earlyRowOf, FIRST_ROW_OF_NEXT, makeInstant } from './table.ts';
 import { DETAILS, HOST_DETAIL } from './terms.ts';
-import type { DeviceWorkers, LockScope, Worker } from './workers.ts';
+import type { DeviceWorkers, Worker } from './workers.ts';
 
 const COPY_DETAIL = 0;
 /** Ended proofs that may still be named by a late line. */

@@ -6,8 +6,6 @@ import type { DeviceSums } from './device-sums.ts';
 import type { Part } from './parts.ts';
 import { DIGIT, WORKER_STATE_COUNT } from './tally.ts';
 
-export type LockScope = 'job' | 'kernels';
-
 export interface OpenKernel {
   kernel: string;
   stream: number;

@@ -2,7 +2,7 @@
  * One run as one HTML file that can be sent to somebody: no script, no network, nothing beside it. Every figure has its definition next to
  * it, and what the record cannot tell is said in a section of its own.
  */
-import { CAUSE_WORDS, type DeviceIdle, type Gap, type GapEnd, type IdleReport } from '../../contract/idle.ts';
+import { CAUSE_WORDS, type DeviceIdle, type Gap, type GapEnd } from '../../contract/idle.ts';
 import type { RunReport } from '../../contract/run-report.ts';
 import { schedulerLabel } from '../../contract/scheduler.ts';
 import type { Nanoseconds } from '../../contract/units.ts';
@@ -10,20 +10,9 @@ import { UtcClock } from '../csv/cells.ts';
 import { duration, instant, percent, seconds } from './amounts.ts';
 import { amountsOf, legend, PATTERNS, stackedBar, swatch, throughputChart, windowBars, type Amount } from './charts.ts';
 import { html, type Html } from './markup.ts';
+import type { ReportInput } from './input.ts';
 import { configSection, limitsSection, proofsSection } from './sections.ts';
 import { STYLE } from './style.ts';
-
-export interface ReportInput {
-  run: RunReport;
-  idle: IdleReport;
-  /** Longest first. */
-  gaps: readonly Gap[];
-  /** Ends of the valid proofs, ascending, on the run's axis. */
-  ends: readonly Nanoseconds[];
-  /** Of the provers that served the run. */
-  versions: readonly string[];
-  isRedacted: boolean;
-}
 
 /** Gaps listed; the rest is counted. */
 const SHOWN_GAPS = 20;

@@ -4,7 +4,7 @@ import type { ProofReport, RunReport } from '../../contract/run-report.ts';
 import { formatBytes } from '../../contract/units.ts';
 import { duration, percent } from './amounts.ts';
 import { html, type Html } from './markup.ts';
-import type { ReportInput } from './report.ts';
+import type { ReportInput } from './input.ts';
 
 /** Proofs listed. A file that somebody opens in a mail program must stay small. */
 const SHOWN_PROOFS = 500;
