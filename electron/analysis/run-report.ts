@@ -10,7 +10,7 @@ import type { EventOf, TimelineEvent } from '../contract/timeline-events.ts';
 import { NS_PER_S, type Nanoseconds } from '../contract/units.ts';
 import { ProofBook, type ProofEntry } from './proof-book.ts';
 import { RunAxis } from './run-axis.ts';
-import { SpanTracker, type Span } from './spans.ts';
+import { SETTLE_EVERY, SETTLE_LAG_NS, SpanTracker, type Span } from './spans.ts';
 import { computeMedian } from './statistics.ts';
 import { computeSecondsPerProof } from './throughput.ts';
 import {
@@ -38,10 +38,6 @@ export interface RunFacts {
   peakRssBytes: number | null;
   processes: RunReport['processes'];
 }
-
-/** Lines of different rings are less apart than this, in practice far less. */
-const SETTLE_LAG_NS = 10 * NS_PER_S;
-const SETTLE_EVERY = 1_000;
 
 interface Device {
   device: string;

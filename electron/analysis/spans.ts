@@ -41,6 +41,10 @@ export interface Span {
   called: boolean;
 }
 
+/** A whole run is settled each so many events, up to so long before the latest: lines of different rings are less apart, in practice far less. */
+export const SETTLE_EVERY = 1_000;
+export const SETTLE_LAG_NS = 10_000_000_000;
+
 /** Which kind an event begins or ends. */
 const STARTS: Partial<Record<TimelineEvent['e'], TrackedKind>> = {
   permit_asked: 'permit', synthesis_started: 'synthesis', queued: 'queue', picked_up: 'job', lock_asked: 'waiting',

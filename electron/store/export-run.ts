@@ -4,7 +4,6 @@
  */
 import type { RunAxis } from '../analysis/run-axis.ts';
 import type { RunFeed } from '../analysis/run-feed.ts';
-import type { Scheduler } from '../contract/scheduler.ts';
 import type { StateLine, TimelineEvent } from '../contract/timeline-events.ts';
 import type { Nanoseconds } from '../contract/units.ts';
 import type { ExportFacts } from '../formats/export-facts.ts';
@@ -12,8 +11,8 @@ import type { AttemptFacts } from '../formats/import-sink.ts';
 import type { RunFileLoss, RunFileProblem, RunFileProcess } from '../formats/run-file/shapes.ts';
 import { readHolds } from './holds.ts';
 import type { Reads, Stretch } from './reads.ts';
-import type { RunRow } from './run-reads.ts';
-import { endOf } from './run-end.ts';
+import { endOf, horizonOf } from './run-end.ts';
+import { factsOfRow, readRunRow } from './run-row.ts';
 
 /** Events read at once: the thread answers others in between. */
 const PAGE = 1_000;
@@ -37,7 +36,7 @@ export class StillRun {
   constructor(reads: Reads, run: string) {
     this.reads = reads;
     this.run = reads.resolveRun(run);
-    const row = reads.db.prepare('SELECT * FROM run WHERE run = ?').get(this.run) as RunRow;
+    const row = readRunRow(reads.db, this.run);
     const whole = reads.stretchesOf(this.run);
     const count = reads.db.prepare<[number, number, number], { n: number; last: number | null }>(
       'SELECT count(*) AS n, max(seq) AS last FROM event WHERE process = ? AND seq >= ? AND seq <= ?',
@@ -49,18 +48,9 @@ export class StillRun {
     this.#ends = whole.map((stretch) => endOf(reads, this.run, stretch));
     this.#isImported = row.imported_from !== null;
     this.originRun = row.origin_run ?? row.run;
-    this.horizonNs = this.#horizon();
+    this.horizonNs = horizonOf(reads, this.run, whole);
     this.facts = {
-      run: row.run,
-      uid: row.uid,
-      state: row.state,
-      endedBy: row.ended_by,
-      engine: row.engine,
-      backend: row.backend,
-      emulate: row.emulate,
-      scheduler: JSON.parse(row.scheduler) as Scheduler | null,
-      found: JSON.parse(row.found) as Record<string, string>,
-      importedFrom: row.imported_from,
+      ...factsOfRow(row),
       // An importer that does not know the wall clock says 0.
       startedWallNs: this.axis === null || whole[0]?.hello.wall_ns === '0' ? null : this.axis.startedWallNs,
     };
@@ -140,13 +130,6 @@ export class StillRun {
       .prepare('SELECT proof, attempt, outcome, sha256, path AS file, code, message FROM proof_attempt WHERE run = ? ORDER BY id')
       .all(this.run) as AttemptFacts[];
     return rows.map((row) => ({ ...row, file: row.file === null ? null : nameOf(row.file) }));
-  }
-
-  #horizon(): Nanoseconds | null {
-    const last = this.stretches.at(-1);
-    if (!last || this.#ends.at(-1) !== null) return null;
-    const horizon = this.reads.db.prepare('SELECT horizon FROM journal WHERE process = ?').pluck().get(last.id) as number | null;
-    return horizon === null ? null : Math.max(0, horizon + (this.axis?.offsetOf(last.hello) ?? 0));
   }
 }
 

@@ -3,6 +3,7 @@ import { IdleAnalysis } from '../analysis/idle/idle-analysis.ts';
 import type { CheckedInput } from '../contract/api.ts';
 import type { GapsReport, IdleReport } from '../contract/idle.ts';
 import type { Scheduler } from '../contract/scheduler.ts';
+import { keepNewest } from './keep-newest.ts';
 import type { RunReads } from './run-reads.ts';
 import { walkRun } from './run-walk.ts';
 
@@ -45,8 +46,8 @@ function account(runs: RunReads, run: string): Account {
   const scheduler = JSON.parse(row.scheduler) as Scheduler | null;
   const facts = { run: row.run, state: row.state, engine: row.engine, scheduler, proofsInFlight: scheduler?.proofs_in_flight ?? null };
   const made = { report: analysis.build(facts, horizonNs), analysis };
-  keep(cache.accounts, key, made, ACCOUNTS_KEPT);
-  keep(cache.reports, key, made.report, REPORTS_KEPT);
+  keepNewest(cache.accounts, key, made, ACCOUNTS_KEPT);
+  keepNewest(cache.reports, key, made.report, REPORTS_KEPT);
   return made;
 }
 
@@ -72,10 +73,4 @@ function cacheOf(runs: RunReads): IdleCache {
   let cache = caches.get(runs);
   if (!cache) caches.set(runs, (cache = new IdleCache()));
   return cache;
-}
-
-/** The newest last; the oldest goes. */
-function keep<T>(map: Map<string, T>, key: string, value: T, most: number): void {
-  map.set(key, value);
-  if (map.size > most) map.delete(map.keys().next().value ?? '');
 }

@@ -15,6 +15,7 @@ import { PIECE_BYTES, TRANSFER_SCHEMA, type ImportProblem, type ImportProgress, 
 import type { ImportReader, ImportSink } from '../formats/import-sink.ts';
 import { closeCutRuns, readRunState } from './import-facts.ts';
 import { ImportWriter } from './import-writer.ts';
+import { keepNewest } from './keep-newest.ts';
 import type { WritingDictionary } from './dictionary.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { Db } from './open.ts';
@@ -229,8 +230,7 @@ export class Imports {
     });
     this.#options.live.importEnded();
     const report = this.#report(session);
-    this.#reports.set(id, report);
-    if (this.#reports.size > REPORTS_KEPT) this.#reports.delete(this.#reports.keys().next().value ?? '');
+    keepNewest(this.#reports, id, report, REPORTS_KEPT);
     return report;
   }
 

@@ -58,7 +58,7 @@ export class Reads {
   }
 
   /** Null where no event of the run is stored yet. */
-  axisOf(stretches: Stretch[]): RunAxis | null {
+  axisOf(stretches: readonly Stretch[]): RunAxis | null {
     const first = stretches[0];
     return first ? new RunAxis(first.hello, first.startedT) : null;
   }

@@ -2,29 +2,13 @@
 import { ANALYSIS_VERSION, RunReportBuilder, summarizeReport, type RunFacts } from '../analysis/run-report.ts';
 import type { ProofSummary } from '../contract/api.ts';
 import { InterlockError } from '../contract/errors.ts';
-import type { ProofReport, RunReport, RunState, RunSummary } from '../contract/run-report.ts';
-import type { Backend, Scheduler } from '../contract/scheduler.ts';
+import type { ProofReport, RunReport, RunSummary } from '../contract/run-report.ts';
+import { keepNewest } from './keep-newest.ts';
 import type { Reads, Stretch } from './reads.ts';
+import { horizonOf } from './run-end.ts';
+import { factsOfRow, readRunRow, type RunRow } from './run-row.ts';
+import { walkRun } from './run-walk.ts';
 
-/** A row of the table of runs. */
-export interface RunRow {
-  id: number;
-  run: string;
-  uid: string;
-  state: RunState;
-  ended_by: string | null;
-  engine: string;
-  backend: Backend;
-  emulate: string | null;
-  scheduler: string;
-  found: string;
-  imported_from: string | null;
-  origin_run: string | null;
-  created_wall_ms: number;
-  summary: string | null;
-}
-
-const PAGE = 10_000;
 const CACHED_REPORTS = 8;
 
 export class RunReads {
@@ -38,15 +22,15 @@ export class RunReads {
 
   showRun(run: string): RunReport {
     const name = this.reads.resolveRun(run);
-    const row = this.reads.db.prepare('SELECT * FROM run WHERE run = ?').get(name) as RunRow;
+    const row = readRunRow(this.reads.db, name);
     return this.#report(row);
   }
 
   /** What an analysis of the run's events rests on beside them; `key` changes whenever it would say something else. */
   factsFor(run: string): { key: string; row: RunRow; horizonNs: number | null } {
     const name = this.reads.resolveRun(run);
-    const row = this.reads.db.prepare('SELECT * FROM run WHERE run = ?').get(name) as RunRow;
-    return { key: this.#keyOf(row), row, horizonNs: this.#horizonOf(row, this.reads.stretchesOf(name)) };
+    const row = readRunRow(this.reads.db, name);
+    return { key: this.#keyOf(row), row, horizonNs: horizonOf(this.reads, name, this.reads.stretchesOf(name)) };
   }
 
   listRuns(input: { limit: number; before?: string | undefined }): {
@@ -93,8 +77,7 @@ export class RunReads {
     const cached = this.#cache.get(key);
     if (cached) return cached;
     const report = this.#compute(row);
-    this.#cache.set(key, report);
-    if (this.#cache.size > CACHED_REPORTS) this.#cache.delete(this.#cache.keys().next().value ?? '');
+    keepNewest(this.#cache, key, report, CACHED_REPORTS);
     return report;
   }
 
@@ -117,34 +100,10 @@ export class RunReads {
   #compute(row: RunRow): RunReport {
     const stretches = this.reads.stretchesOf(row.run);
     const builder = new RunReportBuilder();
-    for (const stretch of stretches) {
-      builder.beginProcess(stretch.hello, stretch.startedT);
-      for (let from = stretch.seqFrom; ;) {
-        const page = this.reads.readPage(stretch.id, from, stretch.seqTo, PAGE);
-        for (const event of page) builder.take(event);
-        const last = page.at(-1);
-        if (!last || page.length < PAGE) break;
-        from = last.seq + 1;
-      }
-    }
-    const report = builder.build(this.#factsOf(row, stretches), this.#horizonOf(row, stretches));
+    walkRun(this.reads, row.run, builder);
+    const report = builder.build(this.#factsOf(row, stretches), horizonOf(this.reads, row.run, stretches));
     if (stretches.length === 0) report.started_wall_ns = `${row.created_wall_ms}000000`;
     return this.#withQueue(report);
-  }
-
-  /** How far everything is known of a run that lasts; null once it is over or its process is gone. */
-  #horizonOf(row: RunRow, stretches: Stretch[]): number | null {
-    const last = stretches.at(-1);
-    if (row.state !== 'running' || !last) return null;
-    const found = this.reads.db
-      .prepare(
-        `SELECT j.horizon, p.ended, rp.ended_t AS endedT FROM journal j JOIN process p ON p.id = j.process
-         JOIN run_process rp ON rp.process = j.process AND rp.run = ? WHERE j.process = ?`,
-      )
-      .get(row.run, last.id) as { horizon: number | null; ended: string | null; endedT: number | null };
-    if (found.horizon === null || found.ended !== null || found.endedT !== null) return null;
-    const offset = this.reads.axisOf(stretches)?.offsetOf(last.hello) ?? 0;
-    return Math.max(0, found.horizon + offset);
   }
 
   /** What the host found out about a proof stands in the queue: where its bytes are, and an error that came after the events. */
@@ -179,16 +138,7 @@ export class RunReads {
     const journal = db.prepare('SELECT unparsed, peak_rss_bytes AS peak FROM journal WHERE process = ?');
     const journals = ids.map((id) => journal.get(id) as { unparsed: number; peak: number | null });
     return {
-      run: row.run,
-      uid: row.uid,
-      state: row.state,
-      endedBy: row.ended_by,
-      engine: row.engine,
-      backend: row.backend,
-      emulate: row.emulate,
-      scheduler: JSON.parse(row.scheduler) as Scheduler | null,
-      found: JSON.parse(row.found) as Record<string, string>,
-      importedFrom: row.imported_from,
+      ...factsOfRow(row),
       lost: count('SELECT sum(count - filled) FROM loss WHERE process = ? AND seq_from >= ? AND seq_from <= ?'),
       unparsed: journals.reduce((sum, { unparsed }) => sum + unparsed, 0),
       peakRssBytes: journals.reduce<number | null>((most, { peak }) => (peak === null ? most : Math.max(most ?? 0, peak)), null),

@@ -24,15 +24,19 @@ export function walkRun(reads: Reads, run: string, feed: RunFeed): void {
   const originT = stretches[0]?.startedT ?? 0;
   for (const stretch of stretches) {
     feed.beginProcess(stretch.hello, originT, stretch.seqFrom === 0);
+    let lastT = 0;
     for (let from = stretch.seqFrom; ;) {
       const page = reads.readPage(stretch.id, from, stretch.seqTo, PAGE);
-      for (const event of page) feed.take(event);
+      for (const event of page) {
+        feed.take(event);
+        if (event.t > lastT) lastT = event.t;
+      }
       const last = page.at(-1);
       if (!last || page.length < PAGE) break;
       from = last.seq + 1;
     }
     for (const row of losses.all(stretch.id, stretch.seqFrom, stretch.seqTo)) feed.takeLoss?.(readLoss(row));
-    feed.endProcess?.(endOf(reads, run, stretch));
+    feed.endProcess?.(endOf(reads, run, stretch, lastT));
   }
   if (feed.takeHold) for (const { fromNs, toNs } of readHolds(reads, run)) feed.takeHold(fromNs, toNs);
 }

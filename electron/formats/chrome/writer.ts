@@ -8,7 +8,7 @@ import type { EventOf, TimelineEvent } from '../../contract/timeline-events.ts';
 import type { Nanoseconds } from '../../contract/units.ts';
 import { RunAxis } from '../../analysis/run-axis.ts';
 import type { FedLoss, RunFeed } from '../../analysis/run-feed.ts';
-import { SpanTracker, type Span, type TrackedKind } from '../../analysis/spans.ts';
+import { SETTLE_EVERY, SETTLE_LAG_NS, SpanTracker, type Span, type TrackedKind } from '../../analysis/spans.ts';
 import { isLog } from '../../analysis/windows.ts';
 import type { ExportFacts, WriteText } from '../export-facts.ts';
 import { Lanes, type Lane } from './lanes.ts';
@@ -21,8 +21,6 @@ export const EVENTS_PER_PART = 600_000;
 export const MOST_GAPS = 200_000;
 
 const BATCH = 256 * 1024;
-const SETTLE_LAG_NS = 10_000_000_000;
-const SETTLE_EVERY = 1_000;
 const LONGEST_NAME = 120;
 
 const PIDS = { run: 1, synthesis: 2, permits: 3, firstDevice: 10 };

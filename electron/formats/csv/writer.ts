@@ -9,7 +9,7 @@ import type { Nanoseconds } from '../../contract/units.ts';
 import { ProofBook, type PartitionEntry, type ProofEntry } from '../../analysis/proof-book.ts';
 import type { RunFeed } from '../../analysis/run-feed.ts';
 import { RunAxis } from '../../analysis/run-axis.ts';
-import { SpanTracker, type Span } from '../../analysis/spans.ts';
+import { SETTLE_EVERY, SETTLE_LAG_NS, SpanTracker, type Span } from '../../analysis/spans.ts';
 import { isLog } from '../../analysis/windows.ts';
 import type { ExportFacts, WriteText } from '../export-facts.ts';
 import type { AttemptFacts } from '../import-sink.ts';
@@ -20,9 +20,6 @@ import { RowStore } from './row-store.ts';
 
 /** Characters of rows that go out together. */
 const BATCH = 256 * 1024;
-/** Lines of different rings are less apart than this. */
-const SETTLE_LAG_NS = 10_000_000_000;
-const SETTLE_EVERY = 1_000;
 /** The words of the other reports for two kinds of span. */
 const KIND_WORDS: Partial<Record<Span['kind'], string>> = { waiting: 'lock_wait', pause: 'wait' };
 
